@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use nicteam_daemon::Notes;
 use nicteam_sys::process;
+use nicteam_sys::reserve::Reserve;
+use nix::errno::Errno;
 
 use crate::Error;
 use crate::awaited::{END, MISSED, forget_missed, read, read_missed, take, write, write_missed};
@@ -114,12 +116,12 @@ pub fn decided(team: &str) -> Result<Option<bool>, Error> {
 /// Waits until a team is confirmed, and takes it down if it is not: after its time, when a signal ends this process
 /// ([`process::catch_termination`]), or when whoever was to bring it up was killed meanwhile.
 ///
-/// Several may watch one team: one of them acts. Nothing that the machine lacks for a while, room on a disk, descriptors, memory,
-/// keeps it from acting: what needs them is tried again, or left out.
+/// Several may watch one team: one of them acts. Nothing that the machine lacks, room on a disk, descriptors, memory,
+/// keeps it from acting: it holds a reserve until then, and tries again, or leaves out, what needs more.
 ///
 /// # Errors
 /// It could not be taken down.
-pub fn watch(team: &str, token: u64) -> Result<Outcome, Error> {
+pub fn watch(team: &str, token: u64, mut reserve: Reserve) -> Result<Outcome, Error> {
     let notes = Notes::of(team)?;
     let (mut last, mut was_busy, mut refused) = (None, false, 0);
     loop {
@@ -132,6 +134,7 @@ pub fn watch(team: &str, token: u64) -> Result<Outcome, Error> {
             process::sleep_or_termination(LOOK);
             continue;
         }
+        reserve.release();
         let lock = notes.lock();
         refused = if lock.is_err() { refused + 1 } else { 0 };
         // Somebody is just bringing it up or down, or was until now, and is about to say that the team is up.
@@ -167,9 +170,9 @@ fn restore_at_last(team: &str, notes: &Notes, awaited: &Awaited, by_signal: bool
                 let _ = write_missed(notes, &Missed::now(awaited, by_signal));
                 return Ok(Outcome::TakenDown);
             }
-            Err(_) if tries < PATIENCE => {
+            Err(error) if tries < PATIENCE || is_lack(&error) => {
                 tries += 1;
-                std::thread::sleep(LOOK * tries);
+                std::thread::sleep(LOOK * tries.min(PATIENCE));
             }
             Err(error) => {
                 let _ = forget_missed(notes);
@@ -177,4 +180,13 @@ fn restore_at_last(team: &str, notes: &Notes, awaited: &Awaited, by_signal: bool
             }
         }
     }
+}
+
+/// The machine lacks something that it may have again.
+fn is_lack(error: &Error) -> bool {
+    const LACKS: [Errno; 6] =
+        [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM, Errno::ENOBUFS, Errno::ENOSPC, Errno::EDQUOT];
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    let numbers = causes.filter_map(|cause| cause.downcast_ref::<std::io::Error>()?.raw_os_error());
+    numbers.map(Errno::from_raw).any(|number| LACKS.contains(&number))
 }

@@ -28,6 +28,7 @@ pub mod peer;
 pub mod pid_namespace;
 pub mod process;
 pub mod random;
+pub mod reserve;
 pub mod sched;
 pub mod shape;
 pub mod signals;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nicteam_host::confirm as confirmation;
 use nicteam_host::confirm::Outcome;
+use nicteam_sys::reserve::Reserve;
 use nicteam_sys::{Context, process};
 use nix::unistd::{dup2_stdout, setsid};
 
@@ -192,10 +193,11 @@ pub(super) fn wait(args: &AwaitConfirmation) -> Result<(), Failure> {
     process::catch_termination()?;
     // Where memory ends, it is not the way back that the kernel is to end. It may be refused.
     let _ = std::fs::write("/proc/self/oom_score_adj", "-1000");
+    let reserve = Reserve::hold()?;
     say::data(format!("{READY}\n"))?;
     let null = OpenOptions::new().write(true).open("/dev/null").context(|| "open /dev/null".to_owned())?;
     dup2_stdout(null).context(|| "let go of standard output".to_owned())?;
-    match confirmation::watch(&args.name, args.token)? {
+    match confirmation::watch(&args.name, args.token, reserve)? {
         Outcome::Settled | Outcome::TakenDown => Ok(()),
     }
 }

@@ -137,6 +137,46 @@ fn the_way_back_needs_no_room_and_no_inode() {
     }
 }
 
+/// The processes that wait for the confirmation, of what `nicteam up` says.
+fn guards(said: &str) -> Vec<i32> {
+    let pids = said.split("by process ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    let pids: Vec<i32> = pids.split(" or ").map(|pid| pid.parse().unwrap()).collect();
+    assert_eq!(pids.len(), 2, "{said}");
+    pids
+}
+
+/// Both get no more of it, for good, than they have when the team is up.
+#[test]
+fn the_way_back_needs_no_descriptors_and_no_memory() {
+    if !may_test_bpf() {
+        return;
+    }
+    for which in ["nofile", "as", "data"] {
+        let network = Network::new();
+        let before = network.snapshot();
+        let file = network.file("teams.toml", TEAM);
+        let said = network.done(&["up", &file, "--confirm", "2s"]);
+        for pid in guards(&said) {
+            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+            let kilobytes = |name: &str| -> u64 {
+                let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+                line.trim().trim_end_matches(" kB").parse().unwrap()
+            };
+            let limit = match which {
+                "nofile" => fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count() as u64,
+                "as" => kilobytes("VmSize:") * 1024,
+                _ => kilobytes("VmData:") * 1024,
+            };
+            let limits = format!("--{which}={limit}:{limit}");
+            assert!(Command::new("prlimit").args(["--pid", &pid.to_string(), &limits]).status().unwrap().success());
+        }
+        assert!(network.snapshot() != before, "{which}");
+        eventually(which, || network.snapshot() == before);
+        let (code, said) = network.nicteam(&["confirm"]);
+        assert!(code == 1 && said.contains("nobody confirmed it within 2 s"), "{which}: {said}");
+    }
+}
+
 #[test]
 fn who_is_to_take_the_team_down_may_be_killed() {
     if !may_test_bpf() {
@@ -147,10 +187,7 @@ fn who_is_to_take_the_team_down_may_be_killed() {
         let before = network.snapshot();
         let file = network.file("teams.toml", TEAM);
         let said = network.done(&["up", &file, "--confirm", "2s"]);
-        let pids = said.split("by process ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
-        let pids: Vec<i32> = pids.split(" or ").map(|pid| pid.parse().unwrap()).collect();
-        assert_eq!(pids.len(), 2, "{said}");
-        kill(Pid::from_raw(pids[which]), Signal::SIGKILL).unwrap();
+        kill(Pid::from_raw(guards(&said)[which]), Signal::SIGKILL).unwrap();
         eventually("the way back", || network.snapshot() == before);
     }
 }
