@@ -105,12 +105,12 @@ struct {
 	__type(value, struct stripe_entry);
 } stripe_index SEC(".maps");
 
-/* A flow, or those of one bucket (crates/team/src/frame/stripe/flows.rs). */
+/* A flow, or those of one bucket (crates/team/src/frame/stripe/flows.rs), to a peer or to a plain host. */
 struct stripe_flow {
-	__u64 since_ns; /* since when frames are added up */
-	__u64 last_ns;
-	__u64 taken_ns;
-	__u32 path; /* as take_path() answers, and the peer's number above */
+	__u64 since_ns; /* since when its frames are added up, */
+	__u64 taken_ns; /* so much on the wire */
+	__u64 last_ns;	/* when it sent last */
+	__u32 path;	/* as take_path() or take_member() answers, and above it the number of the peer or host */
 	__u32 wide;
 };
 
@@ -203,9 +203,7 @@ struct plain_sent {
 
 /* A connection to a plain host, or those of one bucket (crates/team/src/frame/stripe/plain/flows.rs). */
 struct plain_flow {
-	__u64 at_ns;	 /* when it sent last */
-	__u64 since_ns;	 /* since when its frames are added up, */
-	__u64 taken_ns;	 /* so much on the wire */
+	struct stripe_flow sends;
 	__u64 sample_ns; /* when `sample` left; 0: none is on its way */
 	__u64 sample_backlog_ns; /* what was before it at its member */
 	__u64 backlog_ns;	 /* the same of the last frame */
@@ -215,12 +213,8 @@ struct plain_flow {
 	__u32 end;    /* how far it has sent, */
 	__u32 acked;  /* and how far that was acknowledged */
 	__u32 sample; /* what is to be acknowledged */
-	__u32 place;  /* one more than that by which its last frame went; 0: none did */
-	__u32 wide;
-	__u32 host;
-	__u32 next; /* in `frames` */
+	__u32 next;   /* in `frames` */
 	__u32 counts; /* 1: what `sample` takes says something of queues */
-	__u32 zero;
 	struct plain_sent frames[MAX_PLAIN_FRAMES];
 };
 

@@ -83,7 +83,7 @@ static __always_inline __u32 plain_bucket(__u32 flow)
 
 	if (!one || !other || one->flow == flow)
 		return first;
-	return other->flow == flow || other->at_ns < one->at_ns ? second : first;
+	return other->flow == flow || other->sends.last_ns < one->sends.last_ns ? second : first;
 }
 
 /*
@@ -133,36 +133,16 @@ __attribute__((noinline)) int turn_window(void)
 	return 0;
 }
 
-/*
- * The place of the member by which a frame to this host goes; NO_MEMBER: there is none. That member's transmit backlog grows by the
- * frame. `avoid`: one more than the place of a member that others are better than. A function of its own for the reason
- * given at send_copy().
- */
-__attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, __u32 number, __u32 bucket, __u32 avoid)
+/* The member of those that are used from `home` on by which the frame arrives first, and how long the kept one would take. With the lock. */
+static __always_inline void look_for_member(const struct plan *plan, struct stripe_state *state, __u32 home, __u32 width,
+					    __u64 kilobits, __u32 avoid, __u64 now)
 {
-	const struct plan *plan = plan_in(slot);
-	struct plain_host *host = plain_host(number);
-	struct plain_flow *flow = bpf_map_lookup_elem(&plain_flows, &bucket);
-	__u32 only = 0;
-	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
-	__u64 kilobits = (__u64)wire_bytes(skb) * 8000, now = bpf_ktime_get_ns();
-	__u32 len = plan->plain_len, width = host->width, home, first, place, kept = NO_MEMBER, lost = without_carrier;
+	__u32 first = ++state->turn % width, lost = without_carrier;
 
-	if (!state || !flow || len < 1 || len > MAX_MEMBERS || !width)
-		return NO_MEMBER;
-	width = lesser(width, len);
-	home = host->home % len;
-	if (flow->place && !flow->wide && flow->host == number && now < flow->at_ns + SLACK_NS)
-		kept = flow->place - 1;
-
-	bpf_spin_lock(&state->lock);
-	state->turn++;
-	first = state->turn % width;
 	state->chosen = NO_MEMBER;
 	state->best_ns = ~0ULL;
 	state->best_start_ns = 0;
 	state->best_wire_ns = 0;
-	state->kept = kept;
 	state->kept_start_ns = ~0ULL;
 	state->kept_wire_ns = 0;
 #pragma clang loop unroll(disable)
@@ -170,7 +150,8 @@ __attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, _
 		if (tried >= width)
 			break;
 		/* Each time another one is the first. */
-		__u32 of = bounded_place(plan->plain[bounded_place(wrapped(home + wrapped(tried + first, width), len))]);
+		__u32 at = wrapped(home + wrapped(tried + first, width), plan->plain_len);
+		__u32 of = bounded_place(plan->plain[bounded_place(at)]);
 		__u64 penalty = ((lost >> of & 1) | equal(of + 1, avoid)) * LEAD_NS;
 		__u64 start = greater64(now, state->senders[of]) + penalty;
 		__u64 wire_ns = kilobits / divisor(plan->members[of].rate_mbps);
@@ -186,19 +167,40 @@ __attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, _
 			state->chosen = of;
 		}
 	}
+}
+
+/*
+ * The place of the member by which a frame to this host goes; NO_MEMBER: there is none. That member's transmit backlog grows by the
+ * frame. `avoid`: one more than the place of a member that others are better than. A function of its own for the reason
+ * given at send_copy().
+ */
+__attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, __u32 number, __u32 bucket, __u32 avoid)
+{
+	const struct plan *plan = plan_in(slot);
+	struct plain_host *host = plain_host(number);
+	struct plain_flow *flow = bpf_map_lookup_elem(&plain_flows, &bucket);
+	__u32 only = 0;
+	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+	__u64 kilobits = (__u64)wire_bytes(skb) * 8000, now = bpf_ktime_get_ns();
+	__u32 len = plan->plain_len, width = host->width, home, place, kept;
+
+	if (!state || !flow || len < 1 || len > MAX_MEMBERS || !width)
+		return NO_MEMBER;
+	width = lesser(width, len);
+	home = host->home % len;
+	kept = kept_path(&flow->sends, number, now);
+
+	bpf_spin_lock(&state->lock);
+	state->kept = kept;
+	look_for_member(plan, state, home, width, kilobits, avoid, now);
 	place = state->chosen;
 	kept = state->kept;
 	if (place < MAX_MEMBERS && state->kept_start_ns <= state->best_start_ns + PLAIN_SLACK_NS) {
 		place = kept;
 		state->best_wire_ns = state->kept_wire_ns;
 	}
-	if (place < MAX_MEMBERS) {
-		__u32 of = bounded_place(place);
-		__u64 sent = later(state->senders[of], now) + state->best_wire_ns;
-
-		state->senders[of] = sent < now + LEAD_NS ? sent : now + LEAD_NS;
-		state->used_ns[of] += state->best_wire_ns;
-	}
+	if (place < MAX_MEMBERS)
+		grow_backlog(state, bounded_place(place), state->best_wire_ns, now);
 	__u64 wire_ns = state->best_wire_ns, since = state->used_since_ns;
 	__u64 start = place == kept ? state->kept_start_ns : state->best_start_ns;
 	bpf_spin_unlock(&state->lock);
@@ -207,21 +209,9 @@ __attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, _
 		return NO_MEMBER;
 	if (now >= since + PLAIN_WINDOW_NS)
 		turn_window();
-	__u64 elapsed = now > flow->since_ns ? now - flow->since_ns : 0;
-
-	if (elapsed >= FLOW_WINDOW_NS) {
-		if (flow->taken_ns * 8 < elapsed * FLOW_NARROW_EIGHTHS)
-			flow->wide = 0;
-		flow->since_ns = now;
-		flow->taken_ns = 0;
-	}
-	flow->taken_ns += wire_ns;
-	if (flow->taken_ns > FLOW_WIDE_NS)
-		flow->wide = 1;
-	flow->at_ns = now;
+	turn_flow(&flow->sends, now);
+	note_path(&flow->sends, number, place, wire_ns, now);
 	flow->backlog_ns = start > now ? start - now : 0;
-	flow->host = number;
-	flow->place = place + 1;
 	if (width > 1) {
 		host->striped_ns = now;
 		if (!host->striped)
@@ -359,7 +349,7 @@ static __always_inline void note_plain(struct plain_flow *flow, const struct seg
 	if (!flow->sample_ns || now - flow->sample_ns >= PLAIN_LEAVES_NS) {
 		flow->sample = segment->end;
 		/* Of few frames the acknowledgement may be delayed. */
-		flow->counts = flow->taken_ns >= PLAIN_SAMPLED_NS;
+		flow->counts = flow->sends.taken_ns >= PLAIN_SAMPLED_NS;
 		flow->sample_backlog_ns = flow->backlog_ns;
 		flow->sample_ns = now;
 	}
@@ -375,10 +365,7 @@ __attribute__((noinline)) int take_wire(struct __sk_buff *skb, __u32 slot, __u32
 	if (!state)
 		return 0;
 	bpf_spin_lock(&state->lock);
-	__u64 sent = later(state->senders[of], now) + wire_ns;
-
-	state->senders[of] = sent < now + LEAD_NS ? sent : now + LEAD_NS;
-	state->used_ns[of] += wire_ns;
+	grow_backlog(state, of, wire_ns, now);
 	bpf_spin_unlock(&state->lock);
 	return 0;
 }
@@ -475,7 +462,7 @@ __attribute__((noinline)) enum told take_plain(struct __sk_buff *skb, __u32 slot
 	if (!flow || !macs)
 		return NO_REPORT;
 	int is_known = flow->flow == of;
-	__u32 number = is_known ? flow->host : host_bucket(macs + ETH_ALEN);
+	__u32 number = is_known ? flow->sends.path >> PATH_NUMBER_SHIFT : host_bucket(macs + ETH_ALEN);
 	struct plain_host *host = plain_host(number);
 
 	if (is_known)

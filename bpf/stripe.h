@@ -61,6 +61,15 @@ static __always_inline __u64 later(__u64 a, __u64 b)
 	return a > b ? a : b;
 }
 
+/* A frame takes so long on a member's wire: the member's transmit backlog grows by it. With the lock. */
+static __always_inline void grow_backlog(struct stripe_state *state, __u32 of, __u64 wire_ns, __u64 now)
+{
+	__u64 sent = later(state->senders[of], now) + wire_ns;
+
+	state->senders[of] = sent < now + LEAD_NS ? sent : now + LEAD_NS;
+	state->used_ns[of] += wire_ns;
+}
+
 /* When a wire is free again after a frame of so many bits, times 1000. */
 static __always_inline __u64 taken_until(__u64 taken, __u64 now, __u64 kilobits, __u32 rate_mbps)
 {
@@ -85,17 +94,22 @@ __attribute__((noinline)) __u32 flow_of(struct __sk_buff *skb)
 	return WITH_FLOW | (hash & (STRIPE_FLOWS - 1));
 }
 
-/* The path that a frame of the flow is to keep, if it still is one; NO_PATH: any. */
-static __always_inline __u32 kept_path(struct stripe_flow *flow, __u32 number, __u64 now)
+/* The flow's frames are added up anew if its window is over; one that took little of it is wide no more. */
+static __always_inline void turn_flow(struct stripe_flow *flow, __u64 now)
 {
 	__u64 elapsed = now > flow->since_ns ? now - flow->since_ns : 0;
 
-	if (elapsed >= FLOW_WINDOW_NS) {
-		if (flow->taken_ns * 8 < elapsed * FLOW_NARROW_EIGHTHS)
-			flow->wide = 0;
-		flow->since_ns = now;
-		flow->taken_ns = 0;
-	}
+	if (elapsed < FLOW_WINDOW_NS)
+		return;
+	if (flow->taken_ns * 8 < elapsed * FLOW_NARROW_EIGHTHS)
+		flow->wide = 0;
+	flow->since_ns = now;
+	flow->taken_ns = 0;
+}
+
+/* The path that a frame of the flow to this peer or host is to keep, if it still is one; NO_PATH: any. */
+static __always_inline __u32 kept_path(const struct stripe_flow *flow, __u32 number, __u64 now)
+{
 	if (flow->wide || now >= flow->last_ns + SLACK_NS || flow->path >> PATH_NUMBER_SHIFT != number)
 		return NO_PATH;
 	return flow->path & 0xffff;
@@ -144,6 +158,7 @@ __attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u
 	bpf_spin_lock(&state->lock);
 	if (is_with(with, WITH_FLOW)) {
 		beside = NO_PATH;
+		turn_flow(flow, now);
 		kept = kept_path(flow, number & (MAX_PEERS - 1), now);
 	}
 	if (is_with(with, WITH_HEARD)) {
@@ -208,10 +223,9 @@ __attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u
 		__u32 sender = chosen & (MAX_MEMBERS - 1);
 		__u32 receiver = chosen >> PATH_RECEIVER_SHIFT & (MAX_MEMBERS - 1);
 
-		__u64 sent = taken_until(senders[sender], now, kilobits, plan->members[sender].rate_mbps);
+		__u32 rate_mbps = plan->members[sender].rate_mbps;
 
-		senders[sender] = sent < now + LEAD_NS ? sent : now + LEAD_NS;
-		state->used_ns[sender] += kilobits / (plan->members[sender].rate_mbps ? plan->members[sender].rate_mbps : 1);
+		grow_backlog(state, sender, kilobits / (rate_mbps ? rate_mbps : 1), now);
 		receivers[receiver] = taken_until(receivers[receiver], now, kilobits, peer->receivers[receiver].share_mbps);
 		if (receivers[receiver] > now + LEAD_NS)
 			take_back(receivers);
