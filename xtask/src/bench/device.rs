@@ -21,7 +21,7 @@ const OPTIONS: [(&str, &str); 1] = [("mode", "balance-rr")];
 
 /// Measures the raw veth, the team on a veth end and the team on a TAP in one
 /// set of turns. Nothing is judged: the product has chosen the veth end, for
-/// reasons that ARCHITECTURE.md names; this says what the choice costs.
+/// reasons that docs/design/dataplane.md names; this says what the choice costs.
 fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let maker = Maker { product: context.product, scratch: context.scratch };
     let build = || {
