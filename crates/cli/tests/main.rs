@@ -13,6 +13,7 @@ mod package;
 mod published;
 mod report;
 mod which;
+mod words;
 
 /// Measures a ratio or a time: nothing beside it.
 mod alone {
