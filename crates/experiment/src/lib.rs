@@ -30,6 +30,7 @@ mod in_use;
 mod keys;
 mod limit;
 mod links_used;
+mod markdown;
 mod multipath;
 mod on_wire;
 mod overrides;

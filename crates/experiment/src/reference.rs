@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::engine;
 use crate::event::EVENT;
-use crate::keys::{Kind, Need, Section, Thing};
+use crate::keys::{Key, Kind, Need, Section, Thing};
+use crate::markdown;
 use crate::sections::{DEFAULTS, FILE, GEMODEL, GUEST, HOST, IMPAIRMENT, LINK, RUN, SWITCH, TEAM_DOC, WORKLOAD};
 use crate::target::TARGET;
 use crate::teams::ENGINE;
@@ -134,36 +135,86 @@ fn options_schema() -> Value {
 }
 
 fn section_reference(section: &Section, out: &mut String) {
-    heading(section.header, section.doc, out);
-    for key in section.all() {
+    let rows = section.all().map(|key| {
         let otherwise = match key.need {
             Need::Required => "**required**".to_owned(),
             Need::Otherwise(words) => words.to_owned(),
             Need::Default(value) => format!("`{value}`"),
         };
-        row(key.name, &takes(&key.kind), &otherwise, key.doc, out);
-    }
+        Row { name: key.name, takes: takes(&key.kind), otherwise, doc: key.doc, below: Below::of(key) }
+    });
+    table(section.header, section.doc, rows, out);
 }
 
 fn team_reference(out: &mut String) {
-    heading("[teams.NAME]", TEAM_DOC, out);
     let names = engine::NAMES.map(|name| format!("`{name}`")).join(", ");
-    row(ENGINE, &names, &format!("`{}`", engine::NAMES[0]), engine::DOC, out);
+    let otherwise = format!("`{}`", engine::NAMES[0]);
+    let engine = Row { name: ENGINE, takes: names, otherwise, doc: engine::DOC, below: Below::Meaning };
     let defaults = Config::default().options();
-    for option in Config::OPTIONS {
+    let options = Config::OPTIONS.iter().map(|option| {
         let default = defaults.iter().find(|(name, _)| *name == option.name).map_or("", |(_, value)| value);
-        let default = if default.is_empty() { "none".to_owned() } else { format!("`{default}`") };
-        row(option.name, &option.values.to_string(), &default, option.doc, out);
+        let otherwise = if default.is_empty() { "none".to_owned() } else { format!("`{default}`") };
+        Row { name: option.name, takes: option.values.to_string(), otherwise, doc: option.doc, below: Below::All }
+    });
+    table("[teams.NAME]", TEAM_DOC, std::iter::once(engine).chain(options), out);
+}
+
+/// A key of the reference.
+struct Row<'a> {
+    name: &'a str,
+    takes: String,
+    otherwise: String,
+    doc: &'a str,
+    below: Below,
+}
+
+/// What of a long row stands below the table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Below {
+    All,
+    /// The meaning names all that the key takes.
+    Meaning,
+    /// A section of its own has the meaning.
+    Nothing,
+}
+
+impl Below {
+    fn of(key: &Key) -> Below {
+        match &key.kind {
+            Kind::Table(_) | Kind::Named(..) | Kind::List(_) | Kind::CountOrList(..) | Kind::Teams => Below::Nothing,
+            Kind::Choice(choices) if choices.iter().all(|choice| key.doc.contains(&format!("`{choice}`"))) => {
+                Below::Meaning
+            }
+            _ => Below::All,
+        }
     }
 }
 
-fn heading(header: &str, doc: &str, out: &mut String) {
+/// A section: a table of short cells, and below it what is too long for them.
+fn table<'a>(header: &str, doc: &str, rows: impl Iterator<Item = Row<'a>>, out: &mut String) {
     let header = if header.starts_with('[') { format!("`{header}`") } else { "Top of the file".to_owned() };
-    out.push_str(&format!("\n### {header}\n\n{doc}\n\n| key | takes | if left out | meaning |\n|---|---|---|---|\n"));
-}
-
-fn row(name: &str, takes: &str, otherwise: &str, doc: &str, out: &mut String) {
-    out.push_str(&format!("| `{name}` | {takes} | {otherwise} | {} |\n", doc.replace('|', "\\|")));
+    out.push_str(&format!("\n### {header}\n\n{}", markdown::wrapped("", doc)));
+    out.push_str("\n| key | takes | if left out | meaning |\n|---|---|---|---|\n");
+    let mut below = String::new();
+    for Row { name, takes, otherwise, doc, below: what } in rows {
+        let (meaning, mut more) = markdown::beginning(doc);
+        let takes = match what {
+            Below::All => markdown::cell(takes, "It takes", &mut more),
+            Below::Meaning => markdown::cell(takes, "", &mut String::new()),
+            Below::Nothing => {
+                more.clear();
+                takes
+            }
+        };
+        let otherwise = markdown::cell(otherwise, "If it is left out:", &mut more);
+        out.push_str(&format!("| `{name}` | {takes} | {otherwise} | {} |\n", meaning.replace('|', "\\|")));
+        if !more.is_empty() {
+            below.push_str(&markdown::wrapped("- ", &format!("`{name}`: {}", markdown::full_stop(more))));
+        }
+    }
+    if !below.is_empty() {
+        out.push_str(&format!("\n{below}"));
+    }
 }
 
 fn takes(kind: &Kind) -> String {

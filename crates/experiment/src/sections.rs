@@ -42,17 +42,22 @@ pub(crate) const FILE: Section = Section {
     header: "top of the file",
     doc: "What the experiment is.",
     keys: &[
-        Key { name: "title", kind: Kind::Text, need: Need::Required, doc: "One line that says what is tried." },
+        Key {
+            name: "title",
+            kind: Kind::Text,
+            need: Need::Required,
+            doc: "One line that describes what the experiment tries.",
+        },
         Key {
             name: "question",
             kind: Kind::Text,
             need: Need::Otherwise("none"),
-            doc: "What the experiment wants to know; printed above the results.",
+            doc: "The question of the experiment. It is printed above the results.",
         },
         Key {
             name: "defaults",
             kind: Kind::Table(&DEFAULTS),
-            need: Need::Otherwise("all as listed"),
+            need: Need::Otherwise("as listed there"),
             doc: DEFAULTS.doc,
         },
         Key { name: "teams", kind: Kind::Teams, need: Need::Otherwise("none"), doc: TEAM_DOC },
@@ -88,42 +93,42 @@ pub(crate) const FILE: Section = Section {
 };
 
 /// `[teams.NAME]`: its keys are the team's options, which `nicteam-team` knows.
-pub(crate) const TEAM_DOC: &str = "A named set of team options, in the kernel's words (`mode`, `miimon`, \
+pub(crate) const TEAM_DOC: &str = "A named set of team options, with the kernel's names (`mode`, `miimon`, \
     `xmit_hash_policy`, ...). Hosts refer to it by `team`.";
 
 pub(crate) const DEFAULTS: Section = Section {
     header: "[defaults]",
-    doc: "What holds where nothing else is said.",
+    doc: "Values for all places that give no value of their own.",
     keys: &[
         Key {
             name: "rate",
             kind: Kind::Rate,
             need: Need::Default("100mbit"),
-            doc: "Rate of every link that names none.",
+            doc: "Rate of each link that gives no rate.",
         },
         Key {
             name: "mtu",
             kind: MTU,
             need: Need::Default("1500"),
-            doc: "Largest IP packet of every link that names none, bytes.",
+            doc: "Largest IP packet of each link that gives no MTU, bytes.",
         },
         Key {
             name: "duration",
             kind: Kind::Time(RUN_DURATION),
             need: Need::Default("8s"),
-            doc: "How long each run is measured.",
+            doc: "Time for which each run is measured.",
         },
         Key {
             name: "warmup",
             kind: time(0, DAY_MS),
             need: Need::Default("1s"),
-            doc: "What goes before each measurement and does not count.",
+            doc: "Time before each measurement. It does not count.",
         },
         Key {
             name: "congestion",
             kind: Kind::Word,
             need: Need::Default("cubic"),
-            doc: "TCP congestion control of every workload that names none.",
+            doc: "TCP congestion control of each workload that gives none.",
         },
         Key {
             name: "interval",
@@ -135,14 +140,15 @@ pub(crate) const DEFAULTS: Section = Section {
             name: "seed",
             kind: Kind::Integer(0..=i64::MAX as u64),
             need: Need::Default("1"),
-            doc: "Seed of everything random.",
+            doc: "Seed of all random numbers.",
         },
         Key {
             name: "granularity",
             kind: Kind::Choice(&["auto", "packets", "super-frames"]),
             need: Need::Default("auto"),
-            doc: "`packets`: every frame is a packet of at most the MTU. `super-frames`: GSO frames of up to 64 KB. \
-                `auto`: packets wherever the machine can carry them at these rates, else GSO frames of as few packets as it can.",
+            doc: "Size of frames. `packets`: a frame is one packet of at most the MTU. `super-frames`: GSO frames of \
+                up to 64 KB. `auto`: packets if the machine can carry them at these rates, else GSO frames of as few \
+                packets as possible.",
         },
     ],
     of_kinds: &[],
@@ -150,14 +156,15 @@ pub(crate) const DEFAULTS: Section = Section {
 
 pub(crate) const HOST: Section = Section {
     header: "[hosts.NAME]",
-    doc: "A host. With a team its links are the members `eth0`, `eth1`, ... of `team0`; without one it has a single \
-        link, `eth0`, or as a gateway several.",
+    doc: "A host. With a team, its links are the members `eth0`, `eth1`, ... of `team0`. Without a team it has one \
+        link, `eth0`. A gateway has several links.",
     keys: &[
         Key {
             name: "address",
             kind: Kind::Address,
             need: Need::Otherwise(
-                "the host's place in the file (1, 2, ...) in the subnet of the first address given, else in 10.0.0.0/24",
+                "the position of the host in the file (1, 2, ...) in the subnet of the first address in \
+                the file, or in 10.0.0.0/24",
             ),
             doc: "IPv4 or IPv6 address with prefix length.",
         },
@@ -165,59 +172,63 @@ pub(crate) const HOST: Section = Section {
             name: "mac",
             kind: Kind::Mac,
             need: Need::Otherwise("02:00:00:00:00:01 for the first host of the file, :02 for the second, ..."),
-            doc: "MAC address it sends from. Switches that spread by MAC address hash it.",
+            doc: "Source MAC address of its frames. Switches that spread by MAC address hash it.",
         },
         Key {
             name: "team",
             kind: Kind::One(Thing::Team),
             need: Need::Otherwise("no team: one bare link"),
-            doc: "Team that bundles all its links.",
+            doc: "The team that bundles all its links.",
         },
         Key {
             name: "forward",
             kind: Kind::Flag,
             need: Need::Default("false"),
-            doc: "A gateway: it forwards packets between its links (`net.ipv4.ip_forward`), each of which leads into a subnet of its own.",
+            doc: "A gateway. It forwards packets between its links (`net.ipv4.ip_forward`). Each of its links leads \
+                into a separate subnet.",
         },
         Key {
             name: "addresses",
             kind: Kind::Addresses,
             need: Need::Otherwise(
-                "the gateway's place in the file in the subnet of each link; a subnet nobody chose is the next free one",
+                "the position of the gateway in the file, in the subnet of each link; a link without a \
+                subnet gets the next free one",
             ),
-            doc: "With `forward`: the addresses of its links with prefix length, in the order of the links.",
+            doc: "Of a gateway: the addresses of its links. They have prefix lengths and stand in the order of the \
+                links.",
         },
         Key {
             name: "gateway",
             kind: Kind::One(Thing::Host),
-            need: Need::Otherwise("for each subnet the gateway by which the fewest gateways lead there"),
-            doc: "The gateway by which it sends to all other subnets; its guests do, too.",
+            need: Need::Otherwise("for each subnet the gateway with the fewest gateways on the way"),
+            doc: "The gateway over which the host and its guests send to all other subnets.",
         },
         Key {
             name: "bare_link",
             kind: Kind::Integer(0..=1023),
             need: Need::Otherwise("all links, by the team"),
-            doc: "No team: of the links of a host that has several this one alone is plugged in, counted from 0, as before \
-                they were bundled. For runs: `[runs.hosts.NAME]`.",
+            doc: "No team, and only this link is plugged in. Links are counted from 0. The host is then as it was \
+                before its links were bundled. Use it in runs: `[runs.hosts.NAME]`.",
         },
         Key {
             name: "processor",
             kind: Kind::Rate,
-            need: Need::Otherwise("as fast as the lab's machine is"),
-            doc: "A slow host: the payload that its processor can send and receive, both together, one after another. Kinds `tcp`, \
-                `traffic-test` and `requests` keep to it, as programs with such a processor would.",
+            need: Need::Otherwise("the speed of the lab's machine"),
+            doc: "A slow host: the payload that its processor can send and receive together. Kinds `tcp`, \
+                `traffic-test` and `requests` keep to it, as programs on such a processor would.",
         },
         Key {
             name: "receive_window",
             kind: Kind::Bytes(4096..=1 << 30),
-            need: Need::Otherwise("as the kernel grows it (`tcp_rmem`)"),
-            doc: "The most that its TCP lets others send it unread (`net.ipv4.tcp_rmem`), as of an old system.",
+            need: Need::Otherwise("the kernel's own limit (`tcp_rmem`)"),
+            doc: "The most unread data that its TCP accepts (`net.ipv4.tcp_rmem`), as on an old system.",
         },
         Key {
             name: "receive_queues",
             kind: Kind::Integer(1..=64),
-            need: Need::Otherwise("received frames are taken where their sender runs"),
-            doc: "Receive queues of its devices, each of which one processor serves at a time, with GRO, as a card's.",
+            need: Need::Otherwise("none: the sender's processor handles frames"),
+            doc: "Number of receive queues of each of its devices, with GRO, as on a NIC. One processor at a time \
+                serves a queue.",
         },
         Key {
             name: "guests",
@@ -231,21 +242,21 @@ pub(crate) const HOST: Section = Section {
 
 pub(crate) const GUEST: Section = Section {
     header: "[[hosts.NAME.guests]]",
-    doc: "Guests of the host, as a hypervisor has them: each a network namespace of its own behind a bridge on the \
-        host, `br0`, whose uplink is the host's team or its one link. Workloads name them `HOST/guest1`, `HOST/guest2`, \
-        ... A number, or a table for each.",
+    doc: "Guests of the host: the virtual machines of a hypervisor. Each guest is a network namespace behind the \
+        host's bridge `br0`. The host's team, or its one link, is the uplink of the bridge. Workloads name the guests \
+        `HOST/guest1`, `HOST/guest2`, ... The value is their number, or a list with one table for each guest.",
     keys: &[
         Key {
             name: "address",
             kind: Kind::Address,
-            need: Need::Otherwise("counted on behind the hosts', as theirs"),
+            need: Need::Otherwise("the next address after those of all hosts"),
             doc: "IPv4 or IPv6 address with prefix length.",
         },
         Key {
             name: "mac",
             kind: Kind::Mac,
-            need: Need::Otherwise("counted on behind the hosts', as theirs"),
-            doc: "MAC address it sends from; the host's team passes it on as it is.",
+            need: Need::Otherwise("the next address after those of all hosts"),
+            doc: "Source MAC address of its frames. The host's team does not change it.",
         },
     ],
     of_kinds: &[],
@@ -258,46 +269,47 @@ pub(crate) const SWITCH: Section = Section {
         Key {
             name: "model",
             kind: Kind::Choice(&switch_model::NAMES),
-            need: Need::Otherwise("no maker's switch in particular"),
-            doc: "Whose switch it stands for: `spread` takes that maker's words, and its limits hold. \
-                [switches.md](switches.md) says what each does, and what of it is assumed.",
+            need: Need::Otherwise("no real switch"),
+            doc: "The real switch that it stands for. `spread` then takes the words of this maker, and the limits of \
+                the model apply. [switches.md](switches.md) describes the models and what is assumed of them.",
         },
         Key {
             name: "spread",
             kind: Kind::Text,
-            need: Need::Otherwise("the model's own way where `channel_group` is given, else plain ports, no groups"),
-            doc: "One of `src-mac`, `dst-mac`, `src-dst-mac`, `src-ip`, `dst-ip`, `src-dst-ip`, `src-xor-dst-ip`, \
-                `src-dst-port`, `layer2`, `layer2+3`, `layer3+4`; with a `model` one of its words. With it, the links to each host with a team form a link aggregation group, and so do several links to \
-                another switch that has it, too; the switch picks a group's link by this hash. Links to an \
-                active-backup, balance-tlb, balance-alb or stripe team, or one of ovs-active-backup or ovs-balance-slb \
-                without `lacp`, stay plain ports, as on a real switch.",
+            need: Need::Otherwise("with `channel_group` the default of the model, else plain ports"),
+            doc: "The hash by which the switch chooses a link of a group. One of `src-mac`, `dst-mac`, `src-dst-mac`, \
+                `src-ip`, `dst-ip`, `src-dst-ip`, `src-xor-dst-ip`, `src-dst-port`, `layer2`, `layer2+3`, `layer3+4`; \
+                with a `model`, one of the maker's words. The links to each host with a team form a link aggregation \
+                group. Several links to another switch form a group if that switch has `spread`, too. Links to an \
+                active-backup, balance-tlb, balance-alb or stripe team, and to an ovs-active-backup or \
+                ovs-balance-slb team without `lacp`, stay plain ports, as on a real switch.",
         },
         Key {
             name: "lacp",
             kind: Kind::Choice(&["off", "active", "passive"]),
             need: Need::Otherwise("`active` towards teams that speak LACP, `off` towards others"),
-            doc: "Whether groups are agreed on by LACP. `active`: the switch sends LACPDUs first. `passive`: only to \
+            doc: "Whether groups use LACP. `active`: the switch sends LACPDUs first. `passive`: it sends them only to \
                 a partner that sends them. `off`: groups are static. It needs `spread`.",
         },
         Key {
             name: "channel_group",
             kind: Kind::Choice(&["on", "active", "passive", "auto", "desirable"]),
-            need: Need::Otherwise("as `lacp` says"),
-            doc: "The same in Cisco's words, for its models. `on`: static groups. `active`, `passive`: by LACP. `auto`, \
-                `desirable`: the ports towards teams, and several links to one peer, speak PAgP, which no team \
-                answers: they stay plain ports.",
+            need: Need::Otherwise("as `lacp`"),
+            doc: "The same in Cisco's words, for Cisco's models. `on`: static groups. `active`, `passive`: groups by \
+                LACP. `auto`, `desirable`: the ports towards teams, and several links to one peer, speak PAgP. No \
+                team answers PAgP, so they stay plain ports.",
         },
         Key {
             name: "lacp_rate",
             kind: Kind::Choice(&["slow", "fast"]),
             need: Need::Default("slow"),
-            doc: "How often groups with LACP ask the other end to speak: `slow` each 30 s, `fast` each second.",
+            doc: "How often the partner of a group has to send LACPDUs. `slow`: every 30 s. `fast`: every second.",
         },
         Key {
             name: "engine",
             kind: Kind::Choice(&engine::NAMES),
             need: Need::Default(engine::NAMES[0]),
-            doc: "Who runs its groups; `[teams.NAME]` has the engines.",
+            doc: "The engine of its groups. `[teams.NAME]` describes the engines.",
         },
     ],
     of_kinds: &[],
@@ -305,7 +317,7 @@ pub(crate) const SWITCH: Section = Section {
 
 pub(crate) const LINK: Section = Section {
     header: "[[links]]",
-    doc: "Cables between two nodes, or between every node of one list and every node of another.",
+    doc: "Cables between two nodes, or between each node of one list and each node of another.",
     keys: &[
         Key {
             name: "between",
@@ -317,45 +329,45 @@ pub(crate) const LINK: Section = Section {
             name: "count",
             kind: Kind::Integer(1..=nicteam_team::MAX_MEMBERS as u64),
             need: Need::Default("1"),
-            doc: "Parallel cables.",
+            doc: "Number of parallel cables.",
         },
         Key {
             name: "rate",
             kind: Kind::Rate,
             need: Need::Otherwise("`rate` of `[defaults]`"),
-            doc: "Rate of each cable's wire in each direction.",
+            doc: "Rate of the wire of each cable, in each direction.",
         },
         Key {
             name: "mtu",
             kind: Kind::PerEnd(MTU_BYTES),
             need: Need::Otherwise("`mtu` of `[defaults]`"),
-            doc: "Largest IP packet, bytes. `[9000, 1500]`: of the first end of `between` and of the second; an end takes \
-                no larger packet in than it sends.",
+            doc: "Largest IP packet, bytes. `[9000, 1500]` gives the MTU of the first end of `between` and of the \
+                second one. An end accepts no packet that is larger than its MTU.",
         },
         Key {
             name: "offloads",
             kind: Kind::Flag,
             need: Need::Default("true"),
-            doc: "`false`: a cheap card. Its ends send MTU-sized packets whatever `granularity` says (no TSO, no GSO), and each \
-                packet costs its host the processor's time.",
+            doc: "Segmentation offloads (TSO, GSO). `false`: a cheap NIC. Its ends send MTU-sized packets with every \
+                `granularity`, and each packet costs its host processor time.",
         },
         Key {
             name: "queue",
             kind: Kind::Bytes(2048..=64 << 20),
             need: Need::Otherwise("as its rate needs"),
-            doc: "What the ends hold behind the wire before they drop: a cheap card's ring is short.",
+            doc: "Bytes that each end queues before it drops. The ring of a cheap NIC is short.",
         },
         Key {
             name: "impair",
             kind: Kind::One(Thing::Impairment),
-            need: Need::Otherwise("nothing is done to frames"),
-            doc: "What is done to frames of both directions, of each cable for itself.",
+            need: Need::Otherwise("none"),
+            doc: "The impairment of both directions. Each cable has its own.",
         },
         Key {
             name: "impair_back",
             kind: Kind::One(Thing::Impairment),
             need: Need::Otherwise("as `impair`"),
-            doc: "What is done to frames from the second end to the first instead.",
+            doc: "Another impairment for the direction from the second end to the first.",
         },
     ],
     of_kinds: &[],
@@ -363,39 +375,40 @@ pub(crate) const LINK: Section = Section {
 
 pub(crate) const IMPAIRMENT: Section = Section {
     header: "[impairments.NAME]",
-    doc: "What a link does to frames, in the terms of Linux's netem. Links refer to it by `impair`. Without a key it \
-        does nothing, but its links are built as impaired ones all the same, so that runs compare.",
+    doc: "What a link does to frames, with the names of Linux's netem. Links refer to it by `impair`. An impairment \
+        without keys does nothing, but its links are built in the same way, so that runs can be compared.",
     keys: &[
         Key {
             name: "delay",
             kind: time(0, LONGEST_DELAY_MS),
             need: Need::Default("0s"),
-            doc: "How long each frame is on its way, behind the sender's queue.",
+            doc: "Delay of each frame. It begins when the frame has left the sender's queue.",
         },
         Key {
             name: "jitter",
             kind: time(0, LONGEST_DELAY_MS),
             need: Need::Default("0s"),
-            doc: "How much that varies: the greatest deviation if `uniform`, then at most the delay; the standard \
-                deviation if `normal`.",
+            doc: "Deviation from the delay. `uniform`: the greatest deviation, at most the delay. `normal`: the \
+                standard deviation.",
         },
         Key {
             name: "jitter_distribution",
             kind: Kind::Choice(&["uniform", "normal"]),
             need: Need::Default("uniform"),
-            doc: "How deviations are distributed. `normal` is cut at six standard deviations and at no delay.",
+            doc: "Distribution of the deviations. `normal` is cut at six standard deviations and at a delay of zero.",
         },
         Key {
             name: "jitter_order",
             kind: Kind::Choice(&["kept", "free"]),
             need: Need::Default("kept"),
-            doc: "`kept`: a frame with a shorter delay waits for those before it. `free`: it overtakes them, as in netem.",
+            doc: "Order of frames with different delays. `kept`: a frame with a shorter delay waits for earlier \
+                frames. `free`: it overtakes them, as in netem.",
         },
         Key {
             name: "loss",
             kind: Kind::Percent,
             need: Need::Default("0%"),
-            doc: "Part of the frames that is lost, each independently of the others.",
+            doc: "Part of the frames that is lost. Each loss is independent of the others.",
         },
         Key {
             name: "gemodel",
@@ -407,25 +420,26 @@ pub(crate) const IMPAIRMENT: Section = Section {
             name: "duplicate",
             kind: Kind::Percent,
             need: Need::Default("0%"),
-            doc: "Part of the frames that arrives twice, the copy right behind the original.",
+            doc: "Part of the frames that arrives twice. The copy follows the original directly.",
         },
         Key {
             name: "reorder",
             kind: Kind::Percent,
             need: Need::Default("0%"),
-            doc: "Part of the frames that is not delayed and so overtakes those before it. It needs a `delay`.",
+            doc: "Part of the frames that is not delayed and so overtakes earlier frames. It needs a `delay`.",
         },
         Key {
             name: "reorder_gap",
             kind: Kind::Integer(1..=1_000_000),
             need: Need::Default("1"),
-            doc: "After a frame that was not delayed, so many less one are, before `reorder` applies again (netem's `gap`).",
+            doc: "Distance between frames that are not delayed (netem's `gap`). After such a frame, at least \
+                `reorder_gap` - 1 frames are delayed.",
         },
         Key {
             name: "seed",
             kind: Kind::Integer(0..=i64::MAX as u64),
             need: Need::Otherwise("`seed` of `[defaults]`"),
-            doc: "Seed of everything random about it. Each direction of each cable draws numbers of its own from it.",
+            doc: "Seed of its random numbers. Each direction of each cable draws its own numbers from it.",
         },
     ],
     of_kinds: &[],
@@ -433,20 +447,20 @@ pub(crate) const IMPAIRMENT: Section = Section {
 
 pub(crate) const GEMODEL: Section = Section {
     header: "[impairments.NAME.gemodel]",
-    doc: "The Gilbert-Elliott model as netem's `loss gemodel p r 1-h 1-k` has it: a good and a bad state, each with a \
-        loss of its own. A frame meets the state as it is; then the state may change.",
+    doc: "The Gilbert-Elliott model, as netem's `loss gemodel p r 1-h 1-k`. It has a good and a bad state with \
+        different losses. The current state decides whether a frame is lost. After each frame the state may change.",
     keys: &[
         Key {
             name: "p",
             kind: Kind::Percent,
             need: Need::Required,
-            doc: "Probability to go from the good state to the bad one, each frame.",
+            doc: "Probability, for each frame, of the change from the good state to the bad one.",
         },
         Key {
             name: "r",
             kind: Kind::Percent,
             need: Need::Required,
-            doc: "Probability to go back: a burst has 1/r frames on average.",
+            doc: "Probability of the change back. A burst has 1/r frames on average.",
         },
         Key { name: "1-h", kind: Kind::Percent, need: Need::Default("100%"), doc: "Loss in the bad state." },
         Key { name: "1-k", kind: Kind::Percent, need: Need::Default("0%"), doc: "Loss in the good state." },
@@ -456,27 +470,32 @@ pub(crate) const GEMODEL: Section = Section {
 
 pub(crate) const WORKLOAD: Section = Section {
     header: "[workloads.NAME]",
-    doc: "Traffic, for runs to refer to.",
+    doc: "Traffic. Runs refer to it.",
     keys: &[
         Key { name: "kind", kind: Kind::Choice(&task::NAMES), need: Need::Required, doc: task::DOC },
-        Key { name: "from", kind: Kind::Many(Thing::Host), need: Need::Required, doc: "Host or hosts that connect." },
+        Key {
+            name: "from",
+            kind: Kind::Many(Thing::Host),
+            need: Need::Required,
+            doc: "The host or hosts that connect.",
+        },
         Key {
             name: "to",
             kind: Kind::Many(Thing::Host),
             need: Need::Required,
-            doc: "Host or hosts they connect to: each of `from` to each of `to`.",
+            doc: "The host or hosts to which they connect: each of `from` to each of `to`.",
         },
         Key {
             name: "connections",
             kind: Kind::Integer(1..=4096),
-            need: Need::Otherwise("one a pair of hosts"),
-            doc: "Connections in all, assigned to the pairs in turn.",
+            need: Need::Otherwise("one a pair of hosts; of `traffic-test` 32 a pair"),
+            doc: "Number of all connections. They are assigned to the pairs of hosts in turn.",
         },
         Key {
             name: "direction",
             kind: Kind::Choice(&["send", "receive", "both"]),
             need: Need::Default("send"),
-            doc: "Which way the payload goes, seen from `from`. `both`: as many connections again carry payload the \
+            doc: "Direction of the payload, seen from `from`. `both`: as many connections again carry payload the \
                 other way.",
         },
     ],
@@ -485,31 +504,36 @@ pub(crate) const WORKLOAD: Section = Section {
 
 pub(crate) const PUBLISHED: Section = Section {
     header: "[runs.published_rates.HOST]",
-    doc: "What a published test found for one client, by direction.",
+    doc: "Result of a published test for one client, by direction.",
     keys: &[
-        Key { name: "download", kind: Kind::Rate, need: Need::Required, doc: "What the client received." },
-        Key { name: "upload", kind: Kind::Rate, need: Need::Required, doc: "What it sent." },
+        Key { name: "download", kind: Kind::Rate, need: Need::Required, doc: "Rate that the client received." },
+        Key { name: "upload", kind: Kind::Rate, need: Need::Required, doc: "Rate that the client sent." },
     ],
     of_kinds: &[],
 };
 
 pub(crate) const RUN: Section = Section {
     header: "[[runs]]",
-    doc: "One measurement. Runs go one after another, in the order of the file.",
+    doc: "One measurement. Runs are measured one after another, in the order of the file.",
     keys: &[
         Key { name: "name", kind: Kind::Name, need: Need::Required, doc: "Its name, for `--only` and the results." },
-        Key { name: "description", kind: Kind::Text, need: Need::Otherwise("none"), doc: "What it does, in a line." },
+        Key {
+            name: "description",
+            kind: Kind::Text,
+            need: Need::Otherwise("none"),
+            doc: "One line that describes it.",
+        },
         Key {
             name: "published",
             kind: Kind::Text,
             need: Need::Otherwise("none"),
-            doc: "What a published test found, in its words; stands beside the result.",
+            doc: "Result of a published test, in the words of its authors. The report shows it beside the result.",
         },
         Key {
             name: "published_of_limit",
             kind: Kind::Fraction,
             need: Need::Otherwise("none"),
-            doc: "The published figure as a part of its own limit, 0 to 1.",
+            doc: "The published result as a part of the limit of that test, 0 to 1.",
         },
         Key {
             name: "published_rates",
@@ -521,62 +545,62 @@ pub(crate) const RUN: Section = Section {
             name: "compared_with",
             kind: Kind::One(Thing::Run),
             need: Need::Otherwise("none"),
-            doc: "The run before it: the report draws both side by side, by client and direction.",
+            doc: "The run before a change. The report draws both runs side by side, by client and direction.",
         },
         Key {
             name: "step",
             kind: Kind::Integer(1..=3),
             need: Need::Otherwise("none"),
-            doc: "The step of a tuning that it belongs to, for `lab tune`: 1 the baseline, 2 the network alone, 3 production.",
+            doc: "Its step in `lab tune`. 1: the baseline. 2: the network alone. 3: production.",
         },
         Key {
             name: "workloads",
             kind: Kind::Many(Thing::Workload),
             need: Need::Required,
-            doc: "Traffic of this run; all of it at once.",
+            doc: "Traffic of this run. All of it runs at the same time.",
         },
         Key {
             name: "duration",
             kind: Kind::Time(RUN_DURATION),
             need: Need::Otherwise("`duration` of `[defaults]`"),
-            doc: "How long it is measured.",
+            doc: "Time for which it is measured.",
         },
         Key {
             name: "warmup",
             kind: time(0, DAY_MS),
             need: Need::Otherwise("`warmup` of `[defaults]`"),
-            doc: "What goes before and does not count.",
+            doc: "Time before the measurement. It does not count.",
         },
         Key {
             name: "hosts",
             kind: Kind::Named(Thing::Host, &HOST),
-            need: Need::Otherwise("as above"),
-            doc: "Keys of hosts that are different in this run: `[runs.hosts.NAME]`.",
+            need: Need::Otherwise("as in the file"),
+            doc: "Keys of hosts that differ in this run: `[runs.hosts.NAME]`.",
         },
         Key {
             name: "switches",
             kind: Kind::Named(Thing::Switch, &SWITCH),
-            need: Need::Otherwise("as above"),
-            doc: "Keys of switches that are different in this run: `[runs.switches.NAME]`.",
+            need: Need::Otherwise("as in the file"),
+            doc: "Keys of switches that differ in this run: `[runs.switches.NAME]`.",
         },
         Key {
             name: "teams",
             kind: Kind::Teams,
-            need: Need::Otherwise("as above"),
-            doc: "Options of teams that are different in this run: `[runs.teams.NAME]`.",
+            need: Need::Otherwise("as in the file"),
+            doc: "Keys of teams that differ in this run: `[runs.teams.NAME]`.",
         },
         Key { name: "events", kind: Kind::List(&EVENT), need: Need::Otherwise("none"), doc: EVENT.doc },
         Key {
             name: "impairments",
             kind: Kind::Named(Thing::Impairment, &IMPAIRMENT),
-            need: Need::Otherwise("as above"),
-            doc: "Keys of impairments that are different in this run: `[runs.impairments.NAME]`.",
+            need: Need::Otherwise("as in the file"),
+            doc: "Keys of impairments that differ in this run: `[runs.impairments.NAME]`.",
         },
         Key {
             name: "targets",
             kind: Kind::Named(Thing::Target, &TARGET),
-            need: Need::Otherwise("as above"),
-            doc: "Keys of targets that are different in this run: `[runs.targets.NAME]`.",
+            need: Need::Otherwise("as in the file"),
+            doc: "Keys of targets that differ in this run: `[runs.targets.NAME]`.",
         },
     ],
     of_kinds: &[],

@@ -18,9 +18,9 @@ const ENGINES: [&dyn Engine; 3] = [&nicteam::Nicteam, &ovs::OpenVSwitch, &kernel
 pub(crate) const NAMES: [&str; ENGINES.len()] = [nicteam::NAME, ovs::NAME, kernel::NAME];
 
 /// What they are, for the reference.
-pub(crate) const DOC: &str = "Who runs it. `nicteam`: a team of this program. `ovs`: a bond of Open vSwitch, which has to be \
-    installed (package openvswitch-switch), with its userspace datapath. `kernel`: a bond of Linux' own driver; where the \
-    kernel has none, the run is skipped.";
+pub(crate) const DOC: &str = "The program that runs the team. `nicteam`: a team of this program. `ovs`: a \
+    bond of Open vSwitch with its userspace datapath. Open vSwitch has to be installed (package openvswitch-switch). \
+    `kernel`: a bond of Linux's bonding driver. A run is skipped if the kernel has no such driver.";
 
 /// The engine of this name.
 pub(crate) fn find(name: &str) -> Option<&'static dyn Engine> {

@@ -19,8 +19,9 @@ pub(super) const KIND: Kind = Kind {
         Key {
             name: "end",
             kind: keys::Kind::One(Thing::Host),
-            need: Need::Otherwise("the switch's end; of two hosts or two switches the second of `link`"),
-            doc: "`cable`: at which end it is pulled. The device there goes down, the other end loses its carrier.",
+            need: Need::Otherwise("the switch's end; between two hosts or two switches the second end of `link`"),
+            doc: "`cable`: the end at which the cable is pulled. The device there goes down, and the other end loses \
+                its carrier.",
         },
         FOR,
     ],

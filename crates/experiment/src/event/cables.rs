@@ -11,13 +11,14 @@ pub(super) const LINK: Key = Key {
     name: "link",
     kind: keys::Kind::Ends,
     need: Need::Otherwise("required by `cable` and `silence`"),
-    doc: "`cable`, `silence`: the two nodes that the cable goes between: `[\"a\", \"sw\"]`.",
+    doc: "`cable`, `silence`: the two nodes at the ends of the cable: `[\"a\", \"sw\"]`.",
 };
 pub(super) const NUMBER: Key = Key {
     name: "number",
     kind: keys::Kind::Integer(0..=1023),
     need: Need::Default("0"),
-    doc: "`cable`, `silence`: which of the parallel cables between them, counted from 0 in the order of the file.",
+    doc: "`cable`, `silence`: the number of the cable among parallel ones. Cables are counted from 0 in the \
+                order of the file.",
 };
 
 /// A cable, as an event names it.

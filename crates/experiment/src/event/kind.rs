@@ -14,8 +14,8 @@ use nicteam_diagnostics::Problem;
 pub(super) const FOR: Key = Key {
     name: "for",
     kind: keys::Kind::Time(Duration::from_millis(1)..=Duration::from_secs(86_400)),
-    need: Need::Otherwise("for the rest of the run"),
-    doc: "`cable`, `silence`, `target`: after how long it is put right again: plugged in, carrying, started anew.",
+    need: Need::Otherwise("until the run ends"),
+    doc: "`cable`, `silence`, `target`: time until the lab repairs it.",
 };
 
 /// A kind of event in the file.

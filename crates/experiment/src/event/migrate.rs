@@ -18,20 +18,20 @@ pub(super) const KIND: Kind = Kind {
             name: "guest",
             kind: keys::Kind::One(Thing::Host),
             need: Need::Otherwise("required by `migrate`"),
-            doc: "`migrate`: the guest that moves, with its addresses and its connections.",
+            doc: "`migrate`: the guest that moves. It keeps its addresses and connections.",
         },
         Key {
             name: "to",
             kind: keys::Kind::One(Thing::Host),
             need: Need::Otherwise("required by `migrate`"),
-            doc: "`migrate`: the host that it moves to, which has a bridge for it, with guests of its own or without.",
+            doc: "`migrate`: the host to which it moves. That host gets a bridge, even if it has no guests of its own.",
         },
         Key {
             name: "announce",
             kind: keys::Kind::Choice(&["both", "arp", "rarp", "none"]),
             need: Need::Default("both"),
-            doc: "`migrate`: what tells the switches of it. `arp`: the guest's gratuitous ARP. `rarp`: the hypervisor's \
-                RARP, five times in half a second, as QEMU sends it.",
+            doc: "`migrate`: the frames from which switches learn the move. `arp`: a gratuitous ARP of the guest. \
+                `rarp`: RARP of the hypervisor, five times in half a second, as QEMU sends it.",
         },
     ],
     also: &[],

@@ -51,14 +51,14 @@ const KEYS: [&[Key]; KINDS.len()] = {
 /// `[[runs.events]]`.
 pub(crate) const EVENT: Section = Section {
     header: "[[runs.events]]",
-    doc: "What the run does to its network while it is measured.",
+    doc: "A change of the network during the measurement.",
     keys: &[
         KIND,
         Key {
             name: "at",
             kind: Takes::Time(Duration::ZERO..=Duration::from_secs(86_400)),
             need: Need::Required,
-            doc: "When, counted from the beginning of the measurement, behind the warm-up.",
+            doc: "Time of the event, from the start of the measurement (after the warm-up).",
         },
     ],
     of_kinds: &KEYS,
@@ -69,9 +69,9 @@ const KIND: Key = Key {
     name: "kind",
     kind: Takes::Choice(&NAMES),
     need: Need::Required,
-    doc: "`migrate`: a guest moves to another host. `cable`: a cable is pulled at one end. `silence`: a cable drops \
-        every frame, and both ends keep their carrier; in this run it is built as an impaired link, whether it has an \
-        `impair` or not. `target`: what serves a target is killed.",
+    doc: "Kind of event. `migrate`: a guest moves to another host. `cable`: a cable is pulled at one end. `silence`: a \
+        cable drops every frame, and both ends keep their carrier. In such a run the cable is built as an impaired \
+        link, with or without `impair`. `target`: the server of a target is killed.",
 };
 
 /// The hosts that have to have a bridge for these events.

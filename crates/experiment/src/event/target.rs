@@ -17,7 +17,7 @@ pub(super) const KIND: Kind = Kind {
         name: "target",
         kind: keys::Kind::One(Thing::Target),
         need: Need::Otherwise("required by `target`"),
-        doc: "`target`: the target whose server is killed, as in a crash; what was written stays.",
+        doc: "`target`: the target whose server is killed, as in a crash. Data that was written is kept.",
     }],
     also: &["for"],
     bridged: |_| Vec::new(),

@@ -17,38 +17,39 @@ pub(super) const KIND: Kind = Kind {
             kind: keys::Kind::Choice(&["memory", "disk"]),
             need: Need::Default("memory"),
             doc: "`iscsi`: where its blocks are. `memory`: as in a RAM disk. `disk`: in a file without a name in \
-                `/var/tmp`, or in the folder that `TMPDIR` names.",
+                `/var/tmp`, or in the folder in `TMPDIR`.",
         },
         Key {
             name: "max_recv_data",
             kind: keys::Kind::Bytes(SEGMENT_BYTES),
             need: Need::Default("8kib"),
-            doc: "`iscsi`: MaxRecvDataSegmentLength of the target: the most data that it takes in one PDU. tgt's default, \
-                which is small.",
+            doc: "`iscsi`: MaxRecvDataSegmentLength of the target. It is the most data in one PDU to the target. The \
+                default is tgt's, and is small.",
         },
         Key {
             name: "first_burst",
             kind: keys::Kind::Bytes(SEGMENT_BYTES),
             need: Need::Default("64kib"),
-            doc: "`iscsi`: FirstBurstLength: the most data of a write that comes unasked. At most `max_burst`.",
+            doc: "`iscsi`: FirstBurstLength. It is the most unsolicited data of a write, at most `max_burst`.",
         },
         Key {
             name: "max_burst",
             kind: keys::Kind::Bytes(SEGMENT_BYTES),
             need: Need::Default("256kib"),
-            doc: "`iscsi`: MaxBurstLength: the most data that one R2T asks for, or that answers a read in one sequence.",
+            doc: "`iscsi`: MaxBurstLength. It is the most data that one R2T asks for, or that one sequence of a read \
+                contains.",
         },
         Key {
             name: "immediate_data",
             kind: keys::Kind::Flag,
             need: Need::Default("true"),
-            doc: "`iscsi`: ImmediateData: whether a write may bring data in its command's PDU.",
+            doc: "`iscsi`: ImmediateData: whether the PDU of a write command may contain data.",
         },
         Key {
             name: "initial_r2t",
             kind: keys::Kind::Flag,
             need: Need::Default("true"),
-            doc: "`iscsi`: InitialR2T: whether the target wants to ask for data (R2T) beyond that which is immediate.",
+            doc: "`iscsi`: InitialR2T: whether the target has to ask (R2T) for all data that is not immediate.",
         },
     ],
     resolve,

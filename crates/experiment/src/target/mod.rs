@@ -33,14 +33,15 @@ const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
 /// `[targets.NAME]`.
 pub(crate) const TARGET: Section = Section {
     header: "[targets.NAME]",
-    doc: "Storage that a host serves, by a real server that the lab starts, waits for, watches and ends. It runs in the \
-        runs whose workloads name it; one that no workload of the file names runs in all.",
+    doc: "Storage that a host serves. The lab starts a real server, waits for it, watches it and ends it. A target \
+        runs in the runs whose workloads name it. A target that no workload of the file names runs in all runs.",
     keys: &[
         Key {
             name: "kind",
             kind: Takes::Choice(&NAMES),
             need: Need::Otherwise("required"),
-            doc: "`iscsi`: a LUN of Linux's SCSI target (`tgt`). `nfs`: a file of an export of NFS 3 (`nfs-ganesha`).",
+            doc: "Kind of storage. `iscsi`: a LUN of Linux's SCSI target (`tgt`). `nfs`: a file in an export of NFS 3 \
+                (`nfs-ganesha`).",
         },
         Key {
             name: "on",
@@ -52,7 +53,7 @@ pub(crate) const TARGET: Section = Section {
             name: "size",
             kind: Takes::Bytes(SIZE_BYTES),
             need: Need::Default("1gib"),
-            doc: "What it holds. Memory, or room on the disk, is taken for what is written alone.",
+            doc: "Its size. It uses memory or disk space only for data that was written.",
         },
     ],
     of_kinds: &[KINDS[0].keys, KINDS[1].keys],

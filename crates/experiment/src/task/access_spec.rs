@@ -26,47 +26,50 @@ const KEYS: &[Key] = &[
     Key {
         name: "spec",
         kind: keys::Kind::Choice(&SPEC_NAMES),
-        need: Need::Otherwise("as the other keys say"),
-        doc: "`access-spec`: an access specification of IOmeter by name; other keys beside it change it. \
-            `max-throughput-100-read`: 32 KiB, all read, sequential. `real-life-60-random-65-read`: 8 KiB, 65 % read, 60 % random. \
-            `max-throughput-50-read`: 32 KiB, 50 % read, sequential. `random-8k-70-read`: 8 KiB, 70 % read, all random.",
+        need: Need::Otherwise("none: the other keys"),
+        doc: "`access-spec`: name of an IOmeter access specification. Other keys beside it change it. \
+                `max-throughput-100-read`: 32 KiB, all read, sequential. `real-life-60-random-65-read`: 8 KiB, 65 % \
+                read, 60 % random. `max-throughput-50-read`: 32 KiB, 50 % read, sequential. `random-8k-70-read`: 8 \
+                KiB, 70 % read, all random.",
     },
     Key {
         name: "read",
         kind: keys::Kind::Percent,
-        need: Need::Otherwise("as `spec` says, else 100%"),
-        doc: "`access-spec`: part of the requests that read; the others write.",
+        need: Need::Otherwise("of `spec`, else 100%"),
+        doc: "`access-spec`: part of the requests that read. The others write.",
     },
     Key {
         name: "random",
         kind: keys::Kind::Percent,
-        need: Need::Otherwise("as `spec` says, else 0%"),
-        doc: "`access-spec`: part of the requests that go to a random place; each other one follows the one before.",
+        need: Need::Otherwise("of `spec`, else 0%"),
+        doc: "`access-spec`: part of the requests with a random position. Each of the others follows the previous \
+                one.",
     },
     Key {
         name: "align",
         kind: keys::Kind::Bytes(512..=16 << 20),
         need: Need::Otherwise("`block`"),
-        doc: "`access-spec`: of what random places are multiples; itself a multiple of 512 bytes.",
+        doc: "`access-spec`: random positions are multiples of this. It is a multiple of 512 bytes.",
     },
     Key {
         name: "hit",
         kind: keys::Kind::Percent,
-        need: Need::Otherwise("no cache, no disks: the target's file answers at once"),
-        doc: "`access-spec`: a model of a cache and disks in front of the target's file: part of the requests that the cache \
-            answers at once. The others take `disk_latency`, and at most `disk_iops` a second are done.",
+        need: Need::Otherwise("no model: the target's file answers at once"),
+        doc: "`access-spec`: part of the requests that a modelled cache answers at once. The model stands in front \
+                of the target's file and has disks behind the cache. The disks answer the other requests after \
+                `disk_latency`, at most `disk_iops` in a second.",
     },
     Key {
         name: "disk_latency",
         kind: keys::Kind::Time(Duration::ZERO..=Duration::from_secs(10)),
         need: Need::Default("0s"),
-        doc: "`access-spec`: what the model's disks take for a request. It needs `hit`.",
+        doc: "`access-spec`: time that the model's disks take for a request. It needs `hit`.",
     },
     Key {
         name: "disk_iops",
         kind: keys::Kind::Integer(1..=10_000_000),
-        need: Need::Otherwise("as many as come"),
-        doc: "`access-spec`: requests that the model's disks do a second. It needs `hit`.",
+        need: Need::Otherwise("no limit"),
+        doc: "`access-spec`: requests that the model's disks do in a second. It needs `hit`.",
     },
 ];
 

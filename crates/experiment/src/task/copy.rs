@@ -17,7 +17,7 @@ pub(super) const KIND: Kind = Kind {
         name: "overwrite",
         kind: keys::Kind::Flag,
         need: Need::Default("false"),
-        doc: "`copy`: the file is there already, where it is copied to: its room has been taken, and it had another content.",
+        doc: "`copy`: the destination file exists already. It has its full size and other content.",
     }],
     also: &storage::ALSO,
     takes_every_path: storage::takes_every_path,

@@ -47,12 +47,12 @@ pub(crate) const KINDS: [Kind; 9] = [
 ];
 
 /// What they are, for the reference.
-pub(crate) const DOC: &str = "`tcp`: connections that carry as much as they can. `udp`: numbered datagrams at a given rate. \
-    `tagged`: the same in raw frames with a VLAN tag. `traffic-test`: SoftEther's test of throughput, half of the connections down, \
-    half up. `requests`: small questions and answers at regular moments, as browsing is. `program`: what a \
-    program of yours does, whose TCP connections are found by its sockets. `access-spec`: requests to a target's disk as \
-    IOmeter makes them. `copy`: a file from memory to a target's disk, or back, once. `ping`: echo requests, each of \
-    which is to come back.";
+pub(crate) const DOC: &str = "Kind of traffic. `tcp`: connections that carry as much as they can. `udp`: \
+    numbered datagrams at a given rate. `tagged`: the same in raw frames with a VLAN tag. `traffic-test`: SoftEther's \
+    throughput test; half of the connections carry data down, half up. `requests`: small questions and answers at \
+    regular times, as in web browsing. `program`: the TCP connections of your own program. `access-spec`: requests to \
+    a target's disk, as IOmeter makes them. `copy`: one copy of a file from memory to a target's disk, or back. \
+    `ping`: echo requests.";
 
 /// Those whose generators keep to a slow host's processor; the kernel answers echo requests by itself.
 pub(crate) const KEEP_TO_A_PROCESSOR: [&str; 4] =

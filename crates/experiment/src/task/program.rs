@@ -17,16 +17,17 @@ pub(super) const KIND: Kind = Kind {
             name: "client",
             kind: keys::Kind::Text,
             need: Need::Otherwise("required by `program`"),
-            doc: "`program`: command line that runs on `from`: `\"iperf3 -c {address} -p {port} -P 4 -t 3600\"`. It is \
-                split into words as a shell would, and no shell is run; `{address}` is that of the host in `to`, \
-                `{port}` and `{data_port}` are two ports of this program alone, `{client_port}` one for its client.",
+            doc: "`program`: command line that runs on `from`. Example: `\"iperf3 -c {address} -p {port} -P 4 -t \
+                3600\"`. The lab splits it into words as a shell does, and runs no shell. `{address}` is the address \
+                of the host in `to`. `{port}` and `{data_port}` are two ports of this program alone, `{client_port}` \
+                is one for its client.",
         },
         Key {
             name: "server",
             kind: keys::Kind::Text,
-            need: Need::Otherwise("nothing is run there"),
-            doc: "`program`: command line that runs on `to`, as `client`: `\"iperf3 -s -p {port}\"`. The client is \
-                started once it listens on `{port}`.",
+            need: Need::Otherwise("no program runs there"),
+            doc: "`program`: command line that runs on `to`. Example: `\"iperf3 -s -p {port}\"`. The same rules apply \
+                as for `client`. The client starts when the server listens on `{port}`.",
         },
     ],
     also: &["congestion"],

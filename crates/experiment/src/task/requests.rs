@@ -24,7 +24,8 @@ pub(super) const KIND: Kind = Kind {
             name: "largest",
             kind: keys::Kind::Bytes(1..=LARGEST),
             need: Need::Default("64kib"),
-            doc: "`requests`: the largest answer. Sizes between the two are drawn by the seed, each power of two as often.",
+            doc: "`requests`: the largest answer. The seed draws sizes between `smallest` and `largest`. Each power of \
+                two is equally frequent.",
         },
     ],
     also: &["interval"],

@@ -32,66 +32,70 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "target",
         kind: keys::Kind::One(Thing::Target),
-        need: Need::Otherwise("required by `access-spec` and `copy`"),
-        doc: "`access-spec`, `copy`: the target (`[targets.NAME]`); `to` is the host that serves it.",
+        need: Need::Otherwise("required by its two kinds"),
+        doc: "`access-spec`, `copy`: the target (`[targets.NAME]`). `to` is the host that serves it.",
     },
     Key {
         name: "paths",
         kind: keys::Kind::Choice(&["one", "all"]),
         need: Need::Default("one"),
-        doc: "`access-spec`, `copy`, `ping`: `one`: a session, or the requests of `ping`, by the hosts' addresses. `all`: the hosts have \
-            no team; each of their links has an address in a subnet of its own, and a session goes by each (multipath).",
+        doc: "`access-spec`, `copy`, `ping`: the paths that are used. `one`: one session, or the echo requests, \
+                over the hosts' addresses. `all`: one session for each link (multipath). The hosts have no team, and \
+                each of their links has an address in its own subnet.",
     },
     Key {
         name: "policy",
         kind: keys::Kind::Choice(&POLICIES),
         need: Need::Default(POLICIES[0]),
-        doc: "`access-spec`, `copy`, with `paths = \"all\"`: which path a request takes. `round-robin`: in turn, `iops` requests \
-            each. `fixed`: the first that works. `queue-length`: with the fewest requests under way. `service-time`: with the fewest \
-            bytes under way for its measured rate. `best`: on which it will be answered first.",
+        doc: "`access-spec`, `copy`, with `paths = \"all\"`: how a request gets its path. `round-robin`: the paths \
+                in turn, `iops` requests each. `fixed`: the first path that works. `queue-length`: the path with the \
+                fewest outstanding requests. `service-time`: the path with the fewest outstanding bytes for its \
+                measured rate. `best`: the path on which the request will be answered first.",
     },
     Key {
         name: "iops",
         kind: keys::Kind::Integer(1..=1_000_000),
         need: Need::Default("1000"),
-        doc: "`access-spec`, `copy`, with `round-robin`: requests by one path before the next one's turn.",
+        doc: "`access-spec`, `copy`, with `round-robin`: requests over one path before the next path is used.",
     },
     Key {
         name: "no_path",
         kind: keys::Kind::Text,
         need: Need::Default("30s"),
-        doc: "`access-spec`, `copy`: how long requests wait while no path works, before they fail; `fail`: not at all.",
+        doc: "`access-spec`, `copy`: time for which requests wait while no path works. They fail after that time. \
+                `fail`: they fail at once.",
     },
     Key {
         name: "block",
         kind: keys::Kind::Bytes(BLOCK_BYTES),
-        need: Need::Otherwise("as `spec` says, else 32kib; of `copy` 128kib"),
-        doc: "`access-spec`, `copy`: what a request reads or writes; a multiple of 512 bytes.",
+        need: Need::Otherwise("of `spec`, else 32kib; of `copy` 128kib"),
+        doc: "`access-spec`, `copy`: bytes that a request reads or writes. It is a multiple of 512.",
     },
     Key {
         name: "outstanding",
         kind: keys::Kind::Integer(1..=4096),
         need: Need::Otherwise("64; of `copy` 32"),
-        doc: "`access-spec`, `copy`: requests that are under way at any moment.",
+        doc: "`access-spec`, `copy`: number of requests that are always outstanding.",
     },
     Key {
         name: "file_size",
         kind: keys::Kind::Bytes(FILE_BYTES),
-        need: Need::Otherwise("the target's size; of `copy` each copy's part of it"),
-        doc: "`access-spec`: the part of the disk, from its beginning, that is used. `copy`: what each copy carries; each has a part of \
-            the disk of its own.",
+        need: Need::Otherwise("the target's size, divided by the copies"),
+        doc: "`access-spec`: the part of the disk, from its beginning, that is used. `copy`: the size of each \
+                copy. Each copy has its own part of the disk.",
     },
     Key {
         name: "cache",
         kind: keys::Kind::Choice(&["none", "write-back"]),
         need: Need::Default("none"),
-        doc: "`access-spec`, `copy`: what the initiator has in front of the disk. `write-back`: a write is done when it is in memory.",
+        doc: "`access-spec`, `copy`: the initiator's cache in front of the disk. `write-back`: a write is done \
+                when it is in memory.",
     },
     Key {
         name: "cache_size",
         kind: keys::Kind::Bytes(1 << 20..=1 << 40),
         need: Need::Default("256mib"),
-        doc: "`access-spec`, `copy`, with `cache = \"write-back\"`: memory for what the target does not have yet.",
+        doc: "`access-spec`, `copy`, with `cache = \"write-back\"`: memory for data that is not on the target yet.",
     },
 ];
 

@@ -18,7 +18,7 @@ pub(super) const KIND: Kind = Kind {
             name: "vlan",
             kind: keys::Kind::Numbers(1..=4094),
             need: Need::Otherwise("required by `tagged`"),
-            doc: "`tagged`: VLAN of the frames' IEEE 802.1Q tag. Of a list, connections take one each in turn.",
+            doc: "`tagged`: VLAN of the frames' IEEE 802.1Q tag. Connections take the VLANs of a list in turn.",
         },
         Key {
             name: "pcp",

@@ -17,14 +17,14 @@ pub(super) const KIND: Kind = Kind {
             name: "congestion",
             kind: keys::Kind::Word,
             need: Need::Otherwise("`congestion` of `[defaults]`"),
-            doc: "`tcp`, `program`: congestion control of every sending end; of a program's, where it names none.",
+            doc: "`tcp`, `program`: congestion control of each sending end. A program may set its own.",
         },
         Key {
             name: "mptcp",
             kind: keys::Kind::Flag,
             need: Need::Default("false"),
-            doc: "`tcp`: multipath TCP. The hosts have no team; each of their links has an address in a subnet of its \
-                own, and a connection opens a subflow by each.",
+            doc: "`tcp`: multipath TCP. The hosts have no team. Each of their links has an address in its own subnet, \
+                and a connection opens one subflow for each link.",
         },
     ],
     also: &[],

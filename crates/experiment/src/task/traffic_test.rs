@@ -17,15 +17,15 @@ pub(super) const KIND: Kind = Kind {
             name: "by",
             kind: keys::Kind::Choice(&[OURS, SOFTETHER]),
             need: Need::Default(OURS),
-            doc: "`traffic-test`: whose connections they are. `nicteam`: our generator's. `softether`: those of `vpncmd /TOOLS` \
-                (Debian's softether-vpncmd), whose table is read into the record.",
+            doc: "`traffic-test`: the program that makes the connections. `nicteam`: the lab's generator. `softether`: \
+                `vpncmd /TOOLS` (Debian's softether-vpncmd). The lab reads its table into the record.",
         },
         Key {
             name: "ethernet_frames",
             kind: keys::Kind::Flag,
             need: Need::Default("true"),
-            doc: "`traffic-test`: SoftEther's correction (`/RAW:no`): figures count Ethernet frames of 1514 bytes for 1460 bytes of \
-                payload. `false`: payload alone (`/RAW:yes`).",
+            doc: "`traffic-test`: SoftEther's correction. `true`: figures count Ethernet frames of 1514 bytes for 1460 \
+                bytes of payload (`/RAW:no`). `false`: figures count payload (`/RAW:yes`).",
         },
     ],
     also: &["congestion"],

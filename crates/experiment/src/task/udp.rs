@@ -17,14 +17,14 @@ pub(super) const KIND: Kind = Kind {
         Key {
             name: "rate",
             kind: keys::Kind::Rate,
-            need: Need::Otherwise("required by `udp` and `tagged`"),
-            doc: "`udp`, `tagged`: what all connections of one direction send together, as a rate of the wire.",
+            need: Need::Otherwise("required by `udp`, `tagged`"),
+            doc: "`udp`, `tagged`: rate on the wire of all connections of one direction together.",
         },
         Key {
             name: "size",
             kind: keys::Kind::Integer(16..=9188),
             need: Need::Default("1472"),
-            doc: "`udp`, `tagged`: payload of a datagram, bytes; with its headers it has to fit into the MTU.",
+            doc: "`udp`, `tagged`: payload of a datagram, bytes. With its headers it has to fit into the MTU.",
         },
     ],
     also: &[],
