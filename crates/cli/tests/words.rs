@@ -44,15 +44,15 @@ const PRIVATE: &[Private] = &[
     Private { not: &["judge", "judges"], but: "reference implementation; check, decide by", fine: &[] },
     Private { not: &["relay", "relays"], but: "link emulator", fine: &["dhcp relay"] },
     Private { not: &["stolen"], but: "steal time", fine: &[] },
-    Private { not: &["of the limit"], but: "utilisation, share of the limit", fine: &["share of the limit"] },
+    Private { not: &["of the limit"], but: "utilisation, share of the limit", fine: &["share of the limit", "part of the limit", "cause of the limit"] },
     Private { not: &["whoever"], but: "a noun: the program, the user, the host that ...", fine: &[] },
 ];
 
-/// Generated: the names of its figures are those of result files.
-const WITHOUT_WORDS: &str = "docs/figures.md";
+/// Generated: its words and long notes are those of result files.
+const GENERATED: &str = "docs/figures.md";
 
 /// Columns of prose, for pages that do not have [`COLUMNS`].
-const WIDE: [(&str, usize); 2] = [("ARCHITECTURE.md", 120), ("CHANGELOG.md", 120)];
+const WIDE: [(&str, usize); 3] = [("ARCHITECTURE.md", 120), ("CHANGELOG.md", 120), (GENERATED, usize::MAX)];
 const COLUMNS: usize = 100;
 
 /// Pages that are read in one go, and their lines.
@@ -74,18 +74,18 @@ const LEFT: &[(&str, usize)] = &[
     ("crates/oracle", 8),
     ("crates/pathmtu", 3),
     ("crates/record", 7),
-    ("crates/report", 18),
+    ("crates/report", 11),
     ("crates/storage", 3),
     ("crates/sys", 31),
     ("crates/team", 71),
-    ("crates/tune", 17),
+    ("crates/tune", 14),
     ("crates/wire", 11),
-    ("xtask", 32),
+    ("xtask", 30),
 ];
 
 #[test]
 fn pages_use_the_words_of_the_field() {
-    let pages = pages().into_iter().filter(|page| page != WITHOUT_WORDS);
+    let pages = pages().into_iter().filter(|page| page != GENERATED);
     let found: Vec<String> = pages.flat_map(|page| found_in(&page, &text::of_page(&read(&page)))).collect();
     assert!(found.is_empty(), "{} private words:\n{}", found.len(), found.join("\n"));
 }
