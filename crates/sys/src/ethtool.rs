@@ -1,5 +1,7 @@
 //! What a driver says of its link (`SIOCETHTOOL`), in the current network namespace.
 
+mod structures;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -7,6 +9,12 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
 use crate::{Context, Result};
+use structures::{
+    ACTIVE, AVAILABLE, Channels, Count, DUPLEX_FULL, DUPLEX_HALF, ETH_SS_FEATURES, ETHTOOL_GCHANNELS,
+    ETHTOOL_GFEATURES, ETHTOOL_GLINK, ETHTOOL_GRINGPARAM, ETHTOOL_GSSET_INFO, ETHTOOL_GSTRINGS, ETHTOOL_SCHANNELS,
+    ETHTOOL_SFEATURES, ETHTOOL_SLINKSETTINGS, FEATURE_NAME, LINK_MODE_WORDS, MAX_FEATURES, NEVER_CHANGED, Names,
+    PORT_OTHER, Request, Ring, SPEED_UNKNOWN, Settings, State, Value, Wish,
+};
 
 /// Speed and duplex of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -299,192 +307,6 @@ fn is_offload(name: &str) -> bool {
         || ["tx-tcp-segmentation", "tx-udp-segmentation", "rx-gro", "rx-lro"].contains(&name)
 }
 
-// Linux 6.1 include/uapi/linux/ethtool.h.
-const ETHTOOL_GSTRINGS: u32 = 0x1b;
-const ETHTOOL_GSSET_INFO: u32 = 0x37;
-const ETHTOOL_GFEATURES: u32 = 0x3a;
-const ETHTOOL_SFEATURES: u32 = 0x3b;
-const ETHTOOL_GRINGPARAM: u32 = 0x10;
-const ETHTOOL_GCHANNELS: u32 = 0x3c;
-const ETHTOOL_SCHANNELS: u32 = 0x3d;
-/// `PORT_OTHER`.
-const PORT_OTHER: u8 = 0xff;
-const ETH_SS_FEATURES: u32 = 4;
-/// `ETH_GSTRING_LEN`.
-const FEATURE_NAME: usize = 32;
-/// Features that there is room for; Linux 6.18 has less than 70.
-const MAX_FEATURES: usize = 256;
-const ETHTOOL_GLINK: u32 = 0x0a;
-const ETHTOOL_GLINKSETTINGS: u32 = 0x4c;
-const ETHTOOL_SLINKSETTINGS: u32 = 0x4d;
-const SPEED_UNKNOWN: u32 = u32::MAX;
-const DUPLEX_HALF: u8 = 0;
-const DUPLEX_FULL: u8 = 1;
-/// Room for the three sets of link modes, each of at most 127 words (the kernel tells how many in an `i8`).
-const LINK_MODE_WORDS: usize = 3 * 127;
-
-/// A structure that begins with an ethtool command and has room for its whole answer.
-///
-/// # Safety
-/// `repr(C)`, any bytes are valid, and as large as the kernel's.
-unsafe trait Request {}
-
-/// `struct ethtool_value`.
-#[repr(C)]
-struct Value {
-    command: u32,
-    data: u32,
-}
-
-// SAFETY: two integers, as the kernel has them.
-unsafe impl Request for Value {}
-
-/// `struct ethtool_sset_info`, of one set.
-#[repr(C)]
-struct Count {
-    command: u32,
-    zero: u32,
-    sets: u64,
-    count: u32,
-    end: u32,
-}
-
-// SAFETY: integers, as the kernel has them; one set was asked for, so one count is written.
-unsafe impl Request for Count {}
-
-/// `struct ethtool_gstrings`.
-#[repr(C)]
-struct Names {
-    command: u32,
-    set: u32,
-    count: u32,
-    names: [[u8; FEATURE_NAME]; MAX_FEATURES],
-}
-
-// SAFETY: integers, as the kernel has them; that it knows no more was asked before.
-unsafe impl Request for Names {}
-
-impl Names {
-    /// They end with zeros.
-    fn iter(&self) -> impl Iterator<Item = String> {
-        let name = |name: &[u8; FEATURE_NAME]| {
-            String::from_utf8_lossy(name.split(|&byte| byte == 0).next().unwrap_or_default()).into_owned()
-        };
-        self.names.iter().take(self.count as usize).map(name)
-    }
-}
-
-/// Which word of a feature's four says whether it can be switched, is on, and is never changed
-/// (`struct ethtool_get_features_block`).
-const AVAILABLE: usize = 0;
-const ACTIVE: usize = 2;
-const NEVER_CHANGED: usize = 3;
-
-/// `struct ethtool_gfeatures`: words of available, requested, active and never changed bits.
-#[repr(C)]
-struct State {
-    command: u32,
-    words: u32,
-    words_of: [[u32; 4]; MAX_FEATURES / 32],
-}
-
-// SAFETY: integers, as the kernel has them; it writes at most `words` blocks, for which there is room.
-unsafe impl Request for State {}
-
-/// `struct ethtool_ringparam`.
-#[derive(Default)]
-#[repr(C)]
-struct Ring {
-    command: u32,
-    rx_max_pending: u32,
-    rx_mini_max_pending: u32,
-    rx_jumbo_max_pending: u32,
-    tx_max_pending: u32,
-    rx_pending: u32,
-    rx_mini_pending: u32,
-    rx_jumbo_pending: u32,
-    tx_pending: u32,
-}
-
-// SAFETY: nine integers, as the kernel has them.
-unsafe impl Request for Ring {}
-
-/// `struct ethtool_channels`.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-struct Channels {
-    command: u32,
-    max_rx: u32,
-    max_tx: u32,
-    max_other: u32,
-    max_combined: u32,
-    rx_count: u32,
-    tx_count: u32,
-    other_count: u32,
-    combined_count: u32,
-}
-
-// SAFETY: nine integers, as the kernel has them.
-unsafe impl Request for Channels {}
-
-/// `struct ethtool_sfeatures`: words of valid and of requested bits.
-#[repr(C)]
-struct Wish {
-    command: u32,
-    words: u32,
-    wished: [[u32; 2]; MAX_FEATURES / 32],
-}
-
-// SAFETY: integers, as the kernel has them; it reads `words` pairs and writes none.
-unsafe impl Request for Wish {}
-
-/// `struct ethtool_link_settings`, with the link modes behind it.
-#[repr(C)]
-struct Settings {
-    command: u32,
-    speed: u32,
-    duplex: u8,
-    port: u8,
-    phy_address: u8,
-    autoneg: u8,
-    mdio_support: u8,
-    eth_tp_mdix: u8,
-    eth_tp_mdix_ctrl: u8,
-    link_mode_masks_nwords: i8,
-    transceiver: u8,
-    master_slave_cfg: u8,
-    master_slave_state: u8,
-    rate_matching: u8,
-    reserved: [u32; 7],
-    link_modes: [u32; LINK_MODE_WORDS],
-}
-
-// SAFETY: integers, in the kernel's order, with room for every number of words.
-unsafe impl Request for Settings {}
-
-impl Settings {
-    fn new(link_mode_masks_nwords: i8) -> Settings {
-        Settings {
-            command: ETHTOOL_GLINKSETTINGS,
-            speed: 0,
-            duplex: 0,
-            port: 0,
-            phy_address: 0,
-            autoneg: 0,
-            mdio_support: 0,
-            eth_tp_mdix: 0,
-            eth_tp_mdix_ctrl: 0,
-            link_mode_masks_nwords,
-            transceiver: 0,
-            master_slave_cfg: 0,
-            master_slave_state: 0,
-            rate_matching: 0,
-            reserved: [0; 7],
-            link_modes: [0; LINK_MODE_WORDS],
-        }
-    }
-}
-
 fn decode_settings(settings: &Settings) -> LinkSettings {
     LinkSettings {
         // Drivers say 0 as well as the official "unknown" while there is no link.
@@ -500,12 +322,6 @@ fn decode_settings(settings: &Settings) -> LinkSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_structure_is_the_kernels() {
-        assert_eq!(std::mem::offset_of!(Settings, link_mode_masks_nwords), 15);
-        assert_eq!(std::mem::offset_of!(Settings, link_modes), 48);
-    }
 
     #[test]
     fn unknown_speed_and_duplex_stay_unknown() {

@@ -7,11 +7,14 @@
 //! What a tag is computed by is not this file's business: it says where the tag
 //! stands and what it covers.
 
+mod kind;
 mod lost;
 mod times;
 
 use std::ops::Range;
 
+pub use kind::HelloKind;
+use kind::{HEADER, KIND, PAYLOAD_KIND};
 pub use lost::Lost;
 pub use times::Times;
 
@@ -46,21 +49,6 @@ pub struct Hello {
     pub rivals: u8,
     /// Announcement: all members; otherwise none. At most [`Hello::MAX_MEMBERS`].
     pub members: Vec<HelloMember>,
-}
-
-/// What a hello is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HelloKind {
-    /// To all that listen: this is my team.
-    Announce,
-    /// To one member of one peer: does this path work?
-    Probe,
-    /// It does.
-    Echo,
-    /// To a team that is new: do you run now, and have the key?
-    Challenge,
-    /// It does, and has.
-    Answer,
 }
 
 /// A hello that carries a tag.
@@ -255,31 +243,7 @@ impl HelloMember {
     }
 }
 
-impl HelloKind {
-    const ALL: [HelloKind; 5] =
-        [HelloKind::Announce, HelloKind::Probe, HelloKind::Echo, HelloKind::Challenge, HelloKind::Answer];
-
-    const fn number(self) -> u8 {
-        self as u8 + 1
-    }
-
-    /// True of a probe, and of the echo that it becomes.
-    fn is_of_probe(self) -> bool {
-        matches!(self, HelloKind::Probe | HelloKind::Echo)
-    }
-
-    fn of(number: u8) -> Option<HelloKind> {
-        HelloKind::ALL.into_iter().find(|kind| kind.number() == number)
-    }
-}
-
 const VERSION: u8 = 1;
-/// Where an untagged frame says what it is for.
-const KIND: usize = constants::HELLO_KIND;
-/// Bytes of an Ethernet header.
-const HEADER: usize = 14;
-/// Places of single bytes in the payload.
-const PAYLOAD_KIND: usize = KIND - HEADER;
 const COUNT: usize = 2;
 const STAMP: usize = constants::HELLO_STAMP - HEADER;
 const FLAGS: usize = 30;

@@ -15,7 +15,7 @@
 
 use std::time::Duration;
 
-use super::{Choose, Entry, Load, Policy, least, pending, usable};
+use super::entry::{Choose, Entry, Load, Policy, least, pending, usable};
 use crate::PathId;
 use crate::measure::assumed_rate;
 use crate::path::Path;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Choose, Entry, Load, Policy, usable};
+use super::entry::{Choose, Entry, Load, Policy, usable};
 use crate::PathId;
 use crate::path::Path;
 

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::{Choose, Entry, Load, Policy, pending, usable};
+use super::entry::{Choose, Entry, Load, Policy, pending, usable};
 use crate::PathId;
 use crate::path::Path;
 

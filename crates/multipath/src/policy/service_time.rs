@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::{Choose, Entry, Load, Policy, least, pending};
+use super::entry::{Choose, Entry, Load, Policy, least, pending};
 use crate::PathId;
 use crate::measure::assumed_rate;
 use crate::path::Path;

@@ -1,10 +1,11 @@
 //! The kinds: each an EtherType and what follows it.
 
+use super::Random;
+use super::addresses::addresses;
 use super::ip::{
     Header4, ICMP4_ERROR, ICMP4_ID, ICMP4_OTHER, ICMP6_ERROR, ICMP6_ID, ICMP6_OTHER, WITH_PORTS, WITHOUT_PORTS, cut,
     extension, fragment_header, icmp, ip4, ip6, some4, some6, transport,
 };
-use super::{Random, addresses};
 
 /// Makes the EtherType and the payload of one frame.
 pub(super) type Make = fn(&mut Random) -> Payload;

@@ -5,10 +5,12 @@
 //! bridge, and each survives the way over a cable: behind a tag there are at
 //! least eight bytes.
 
+mod addresses;
 mod ip;
 mod kinds;
 mod random;
 
+use addresses::addresses;
 pub use kinds::KINDS;
 pub use random::Random;
 
@@ -33,20 +35,6 @@ fn frame(random: &mut Random, kind: &'static str, make: kinds::Make) -> TestFram
     bytes.extend(ethertype.to_be_bytes());
     bytes.extend(payload);
     TestFrame { kind, bytes }
-}
-
-/// Destination: a station, a group or everybody, but none that a bridge keeps
-/// for itself. Source: a station.
-pub(crate) fn addresses(random: &mut Random) -> Vec<u8> {
-    let mut macs = random.bytes(12);
-    macs[6] = macs[6] & 0xfe | 2;
-    match random.below(10) {
-        0 => macs[..6].fill(0xff),
-        1 => macs[..3].copy_from_slice(&[0x01, 0x00, 0x5e]),
-        2 => macs[..2].copy_from_slice(&[0x33, 0x33]),
-        _ => macs[0] = macs[0] & 0xfe | 2,
-    }
-    macs
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::net::Ipv4Addr;
 
 use nicteam_wire::{Arp, Frame, Mac, ethertype};
 
-use super::{Experiment, PORT, STEPS, Second, Subject, TEAM};
+use super::experiment::{Experiment, PORT, STEPS, Second, Subject, TEAM};
 
 /// The last byte of the first host's address.
 const FIRST_HOST: u8 = 10;

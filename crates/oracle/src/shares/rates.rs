@@ -1,6 +1,6 @@
 //! When which datagram leaves.
 
-use super::{Experiment, PAYLOAD, STEPS};
+use super::experiment::{Experiment, PAYLOAD, STEPS};
 use crate::frames::Random;
 
 /// Bytes of a datagram in its frame: Ethernet, IPv4 and UDP headers in front.

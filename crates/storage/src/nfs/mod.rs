@@ -14,13 +14,11 @@ use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use calls::{Handle, Refusal};
+pub use rpc::MOST_BYTES;
 use rpc::{Connection, Piece};
 use xdr::Reader;
 
 use crate::{Done, Error, IoError, Kind, Operation, Volume, Watch, watch};
-
-/// Bytes of a READ or a WRITE at most, whatever the server allows: the limit of Linux's client.
-pub const MOST_BYTES: u32 = 1 << 20;
 
 /// A file of an NFS 3 server.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,10 +11,12 @@ use nix::poll::PollFlags;
 use super::xdr::{Malformed, Reader, Writer};
 use crate::Watch;
 
+/// Bytes of a READ or a WRITE at most, whatever the server allows: the limit of Linux's client.
+pub const MOST_BYTES: u32 = 1 << 20;
 /// The mark of a record's last fragment; the other bits are the fragment's length.
 const LAST: u32 = 1 << 31;
 /// Bytes of a record at most: the data of a READ and what is around it.
-const LONGEST: usize = super::MOST_BYTES as usize + 4096;
+const LONGEST: usize = MOST_BYTES as usize + 4096;
 /// Bytes of a verifier at most.
 const AUTH: usize = 400;
 /// Records taken from a connection before others have their turn.

@@ -1,6 +1,13 @@
 //! Questions and answers as bytes.
 
-use super::Question;
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Send all of this back: echo.
+    Echo,
+    /// Tell the time: the answer is short, however long the question. IPv4 alone; many hosts do not answer.
+    Timestamp,
+}
 
 /// Types of ICMP (RFC 792) and of ICMPv6 (RFC 4443).
 pub(super) const ECHO_REPLY: u8 = 0;

@@ -7,6 +7,7 @@ mod filter;
 mod message;
 mod pieces;
 mod port;
+mod receive;
 mod refusal;
 
 use std::io;
@@ -21,10 +22,12 @@ use nix::sys::socket::{
 };
 use nix::sys::time::{TimeVal, TimeValLike};
 
-use crate::{Context, Error, Result};
+use crate::{Context, Result};
 
+pub use message::Question;
 pub use pieces::PieceSocket;
 pub use port::{PortAnswer, PortProbe};
+use receive::{IP_RECVFRAGSIZE, IPV6_RECVFRAGSIZE, received};
 pub use refusal::{Cause, Refusal};
 
 /// Room for what arrives while nobody reads, bytes.
@@ -36,15 +39,6 @@ const SEND_TIMEOUT_MS: i64 = 100;
 pub(crate) fn read(packet: &[u8], v4: bool) -> Option<(u16, u16, usize)> {
     let message::Answer { ident, sequence, payload_from, .. } = message::answer(packet, v4)?;
     Some((ident, sequence, payload_from))
-}
-
-/// What is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
-    /// Send all of this back: echo.
-    Echo,
-    /// Tell the time: the answer is short, however long the question. IPv4 alone; many hosts do not answer.
-    Timestamp,
 }
 
 /// What becomes of a packet that is larger than the way to there takes.
@@ -247,11 +241,6 @@ fn report(fd: &OwnedFd, v4: bool) -> io::Result<()> {
     }
 }
 
-/// Linux include/uapi/linux/in.h; the size of the largest piece that a packet came in.
-const IP_RECVFRAGSIZE: libc::c_int = 25;
-/// Linux include/uapi/linux/in6.h; the same for IPv6.
-const IPV6_RECVFRAGSIZE: libc::c_int = 77;
-
 /// Sets an option that is a number.
 fn set(fd: &OwnedFd, level: libc::c_int, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
     // SAFETY: pointer and length are those of `value`, which outlives the call.
@@ -265,52 +254,4 @@ fn set(fd: &OwnedFd, level: libc::c_int, option: libc::c_int, value: libc::c_int
         )
     };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-/// What the kernel says beside an answer.
-#[derive(Clone, Copy, Debug, Default)]
-struct Beside {
-    arrived: Option<Duration>,
-    hop_limit: Option<u8>,
-    largest_piece: Option<u32>,
-    refused: Option<refusal::Raw>,
-}
-
-/// Memory for control messages, aligned for their headers: those of an answer, or `sock_extended_err` with an address.
-#[repr(C, align(8))]
-struct Control([u8; 256]);
-
-/// Reads a message that is there, without waiting: its length and what stands beside it.
-fn received(fd: &OwnedFd, buffer: &mut [u8], flags: libc::c_int) -> Result<Option<(usize, Beside)>> {
-    use crate::packet::control;
-    let mut memory = Control([0; 256]);
-    let mut iovec = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    // SAFETY: all-zero bytes are valid for this C structure.
-    let mut header = unsafe { std::mem::zeroed::<libc::msghdr>() };
-    header.msg_iov = &raw mut iovec;
-    header.msg_iovlen = 1;
-    header.msg_control = (&raw mut memory).cast();
-    header.msg_controllen = size_of::<Control>() as _;
-    // SAFETY: the header points to memory that outlives the call.
-    let length = unsafe { libc::recvmsg(fd.as_raw_fd(), &raw mut header, flags | libc::MSG_DONTWAIT) };
-    let Ok(length) = usize::try_from(length) else {
-        let error = io::Error::last_os_error();
-        return match error.raw_os_error() {
-            // A refusal, too, ends a call; it is read from its queue.
-            Some(libc::EBADF | libc::EFAULT | libc::ENOTSOCK | libc::EINVAL | libc::ENOMEM) => {
-                Err(Error::new("read an answer", error))
-            }
-            _ => Ok(None),
-        };
-    };
-    let number = |level, kind| control::<libc::c_int>(&header, level, kind);
-    let hop_limit = number(libc::SOL_IPV6, libc::IPV6_HOPLIMIT).and_then(|hops| hops.try_into().ok());
-    let piece = number(libc::SOL_IP, IP_RECVFRAGSIZE).or_else(|| number(libc::SOL_IPV6, IPV6_RECVFRAGSIZE));
-    let beside = Beside {
-        arrived: crate::packet::arrived(&header),
-        hop_limit,
-        largest_piece: piece.and_then(|bytes| bytes.try_into().ok()),
-        refused: refusal::raw(&header),
-    };
-    Ok(Some((length.min(buffer.len()), beside)))
 }

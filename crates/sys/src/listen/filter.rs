@@ -3,7 +3,7 @@
 //! A program only jumps forward, as the kernel demands, and reads nothing behind the end of a frame: such
 //! a read ends it, and the frame is not heard.
 
-use super::{Kind, LONGEST, Rule, Rules, TaggedFlow};
+use super::rules::{Kind, LONGEST, Rule, Rules, TaggedFlow};
 
 /// Bytes of the two addresses.
 const MACS: u32 = 12;

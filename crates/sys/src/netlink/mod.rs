@@ -6,13 +6,12 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{
-    AfSpecInet6, AfSpecUnspec, BridgeStpState, InfoBridge, InfoData, InfoKind, InfoMacVlan, InfoVeth, InfoVlan,
-    LinkAttribute, LinkFlags, LinkInfo, LinkMessage, MacVlanMode, Prop, Stats64,
+    AfSpecInet6, AfSpecUnspec, BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags,
+    LinkInfo, LinkMessage,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
-use crate::packet::Tag;
 use crate::{Context, Result};
 
 mod addr_gen_mode;
@@ -20,6 +19,7 @@ mod bond;
 pub(crate) mod connection;
 mod filter;
 mod learned;
+mod link;
 mod monitor;
 pub mod object;
 mod route;
@@ -30,6 +30,8 @@ pub use bond::{BondAggregate, BondMember, BondOption};
 use connection::Connection;
 pub use filter::{FilterPlace, IngressFilter};
 pub use learned::{Learned, Moves};
+use link::new_link;
+pub use link::{Link, LinkStats};
 pub use monitor::{Change, Monitor};
 
 /// Bytes of the longest alias that [`Netlink::set_alias`] can set (`IFALIASZ`, less its end and the message's).
@@ -55,76 +57,6 @@ pub struct VethEnd<'a> {
     pub netns: Option<BorrowedFd<'a>>,
     /// Most packets in a super-frame; 1 makes every frame a true packet. `None`: the kernel's choice.
     pub gso_max_segs: Option<u32>,
-}
-
-/// A device.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Link {
-    /// Interface index.
-    pub index: u32,
-    /// Name.
-    pub name: String,
-    /// Its other names (`IFLA_PROP_LIST`): udev gives a device all the names that it could have had.
-    pub alternative_names: Vec<String>,
-    /// Kind (`veth`, `bridge`); empty for hardware.
-    pub kind: String,
-    /// Address; zero for a device that has none of six bytes.
-    pub mac: [u8; 6],
-    /// The address that it was made with (`IFLA_PERM_ADDRESS`), of hardware; `None` where the driver tells none.
-    pub permanent_mac: Option<[u8; 6]>,
-    /// Largest IP packet, bytes.
-    pub mtu: u32,
-    /// Administratively up.
-    pub up: bool,
-    /// Carrier (`IFF_LOWER_UP`).
-    pub carrier: bool,
-    /// The kernel sends by it (`IFF_RUNNING`): it takes notice of a carrier a moment after the driver.
-    pub running: bool,
-    /// Somebody has set it to take all multicast frames (`IFF_ALLMULTI`).
-    pub all_multicast: bool,
-    /// Somebody has set it to take every frame (`IFF_PROMISC`).
-    pub promiscuous: bool,
-    /// It takes every frame, because somebody has set it to or something on top
-    /// of it or a socket wants them (`IFLA_PROMISCUITY`).
-    pub takes_all: bool,
-    /// Index of the master (bridge), if there is one.
-    pub master: Option<u32>,
-    /// Index of the device at the other end for veth, of the device below for
-    /// VLANs and their kin (`IFLA_LINK`). It counts in the namespace of that device.
-    pub peer: Option<u32>,
-    /// True if that is another namespace (`IFLA_LINK_NETNSID`).
-    pub peer_elsewhere: bool,
-    /// The tag, without priority, of the frames that a VLAN device sends.
-    pub vlan: Option<Tag>,
-    /// The mode of a macvlan: `private`, `vepa`, `bridge`, `passthru` or `source`.
-    pub macvlan_mode: Option<String>,
-    /// Largest super-frame, bytes (`IFLA_GSO_MAX_SIZE`).
-    pub gso_max_size: u32,
-    /// Most packets in one (`IFLA_GSO_MAX_SEGS`).
-    pub gso_max_segs: u32,
-    /// A note for people (`IFLA_IFALIAS`); empty if there is none.
-    pub alias: String,
-    /// How it makes an IPv6 address by itself; `None` for a device without IPv6.
-    pub addr_gen_mode: Option<AddrGenMode>,
-    /// Traffic counters.
-    pub stats: LinkStats,
-}
-
-/// Counters of a device (`IFLA_STATS64`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LinkStats {
-    /// Frames received.
-    pub rx_frames: u64,
-    /// Bytes received.
-    pub rx_bytes: u64,
-    /// Frames dropped on the way in.
-    pub rx_drops: u64,
-    /// Frames sent.
-    pub tx_frames: u64,
-    /// Bytes sent.
-    pub tx_bytes: u64,
-    /// Frames dropped on the way out.
-    pub tx_drops: u64,
 }
 
 impl Netlink {
@@ -385,105 +317,6 @@ impl Netlink {
     }
 }
 
-/// A decoded `RTM_NEWLINK`.
-fn link_of(message: &LinkMessage) -> Link {
-    let mut link = Link {
-        index: message.header.index,
-        up: message.header.flags.contains(LinkFlags::Up),
-        carrier: message.header.flags.contains(LinkFlags::LowerUp),
-        running: message.header.flags.contains(LinkFlags::Running),
-        all_multicast: message.header.flags.contains(LinkFlags::Allmulti),
-        promiscuous: message.header.flags.contains(LinkFlags::Promisc),
-        ..Link::default()
-    };
-    for attribute in &message.attributes {
-        match attribute {
-            LinkAttribute::IfName(name) => link.name.clone_from(name),
-            LinkAttribute::Address(bytes) => link.mac = bytes.as_slice().try_into().unwrap_or_default(),
-            LinkAttribute::Mtu(mtu) => link.mtu = *mtu,
-            LinkAttribute::Controller(index) => link.master = Some(*index),
-            LinkAttribute::Link(index) => link.peer = Some(*index),
-            LinkAttribute::GsoMaxSize(bytes) => link.gso_max_size = *bytes,
-            LinkAttribute::GsoMaxSegs(packets) => link.gso_max_segs = *packets,
-            LinkAttribute::IfAlias(alias) => link.alias.clone_from(alias),
-            LinkAttribute::AfSpecUnspec(families) => link.addr_gen_mode = addr_gen_mode::of(families),
-            LinkAttribute::Stats64(stats) => link.stats = stats_of(stats),
-            LinkAttribute::LinkInfo(infos) => {
-                (link.kind, link.vlan) = (kind_of(infos), vlan_of(infos));
-                link.macvlan_mode = macvlan_mode_of(infos);
-            }
-            LinkAttribute::LinkNetNsId(_) => link.peer_elsewhere = true,
-            LinkAttribute::Promiscuity(count) => link.takes_all = *count > 0,
-            LinkAttribute::PermAddress(bytes) => link.permanent_mac = bytes.as_slice().try_into().ok(),
-            LinkAttribute::PropList(list) => link.alternative_names = names_of(list),
-            _ => {}
-        }
-    }
-    link
-}
-
-fn new_link(message: RouteNetlinkMessage) -> Option<Link> {
-    match message {
-        RouteNetlinkMessage::NewLink(message) => Some(link_of(&message)),
-        _ => None,
-    }
-}
-
-fn names_of(list: &[Prop]) -> Vec<String> {
-    let name = |prop: &Prop| match prop {
-        Prop::AltIfName(name) => Some(name.clone()),
-        _ => None,
-    };
-    list.iter().filter_map(name).collect()
-}
-
-fn kind_of(infos: &[LinkInfo]) -> String {
-    let kind = infos.iter().find_map(|info| match info {
-        LinkInfo::Kind(kind) => Some(kind.to_string()),
-        _ => None,
-    });
-    kind.unwrap_or_default()
-}
-
-fn vlan_of(infos: &[LinkInfo]) -> Option<Tag> {
-    let data = infos.iter().find_map(|info| match info {
-        LinkInfo::Data(InfoData::Vlan(data)) => Some(data),
-        _ => None,
-    })?;
-    let id = data.iter().find_map(|info| if let InfoVlan::Id(id) = info { Some(*id) } else { None })?;
-    let protocol = data.iter().find_map(|info| if let InfoVlan::Protocol(of) = info { Some(*of) } else { None });
-    Some(Tag { protocol: protocol.unwrap_or_default().into(), tci: id })
-}
-
-/// By the names of `ip link`.
-fn macvlan_mode_of(infos: &[LinkInfo]) -> Option<String> {
-    let data = infos.iter().find_map(|info| match info {
-        LinkInfo::Data(InfoData::MacVlan(data)) => Some(data),
-        _ => None,
-    })?;
-    let mode = data.iter().find_map(|info| if let InfoMacVlan::Mode(mode) = info { Some(mode) } else { None })?;
-    let name = match mode {
-        MacVlanMode::Private => "private",
-        MacVlanMode::Vepa => "vepa",
-        MacVlanMode::Bridge => "bridge",
-        MacVlanMode::Passthrough => "passthru",
-        MacVlanMode::Source => "source",
-        _ => return None,
-    };
-    Some(name.to_owned())
-}
-
-fn stats_of(stats: &Stats64) -> LinkStats {
-    LinkStats {
-        rx_frames: stats.rx_packets,
-        rx_bytes: stats.rx_bytes,
-        rx_drops: stats.rx_dropped,
-        tx_frames: stats.tx_packets,
-        tx_bytes: stats.tx_bytes,
-        tx_drops: stats.tx_dropped,
-    }
-}
-
 /// The device's own address: `IFA_LOCAL`, which IPv6 leaves out unless there is a peer's in `IFA_ADDRESS`.
 fn own_address(message: &AddressMessage) -> Option<(IpAddr, u8)> {
     let local = message.attributes.iter().find_map(|attribute| match attribute {
@@ -528,27 +361,4 @@ pub(crate) fn reads(datagram: &[u8]) -> bool {
         let change = monitor::decode(message).filter(|change| *change != Change::Lost);
         understood | learned::decode(message).is_some() | change.is_some()
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use netlink_packet_route::link::VlanProtocol;
-
-    #[test]
-    fn a_vlan_device_tells_its_tag_and_what_is_below() {
-        let of = |data: Vec<InfoVlan>| {
-            let mut message = LinkMessage::default();
-            message.attributes = vec![
-                LinkAttribute::Link(12),
-                LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Vlan), LinkInfo::Data(InfoData::Vlan(data))]),
-            ];
-            link_of(&message)
-        };
-        let link = of(vec![InfoVlan::Protocol(VlanProtocol::Ieee8021Ad), InfoVlan::Id(7)]);
-        assert_eq!((link.kind.as_str(), link.peer, link.peer_elsewhere), ("vlan", Some(12), false));
-        assert_eq!(link.vlan, Some(Tag { protocol: 0x88a8, tci: 7 }));
-        assert_eq!(of(vec![InfoVlan::Id(4094)]).vlan, Some(Tag { protocol: 0x8100, tci: 4094 }), "older kernels");
-        assert_eq!(of(Vec::new()).vlan, None);
-    }
 }

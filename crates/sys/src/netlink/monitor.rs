@@ -9,7 +9,7 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
 use super::connection::{messages, receive};
-use super::{Link, link_of};
+use super::link::{Link, link_of};
 use crate::{Context, Error, Result};
 
 /// Room for bursts: a hundred links that lose their carrier at once stay far below it.

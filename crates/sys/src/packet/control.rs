@@ -4,7 +4,7 @@ use std::mem;
 use std::ptr;
 use std::time::Duration;
 
-use super::Tag;
+use super::frame::Tag;
 
 /// Room for the control messages of a frame: a `tpacket_auxdata` and a `timespec`.
 const CONTROL: usize = 96;

@@ -1,6 +1,6 @@
 //! How late a probe was, as whoever forwards frames says it.
 
-use super::{HEADER, HelloKind, PAYLOAD_KIND};
+use super::kind::{HEADER, HelloKind, PAYLOAD_KIND};
 use crate::constants;
 use crate::frame::{Frame, ethertype};
 
