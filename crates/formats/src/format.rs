@@ -1,4 +1,4 @@
-//! What a format is, and the registry of formats.
+//! What a format is.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use nicteam_diagnostics::Diagnostics;
 
 use crate::{Import, Network, Source};
 
-/// A format that configurations stand in. A file a format, and a line in [`FORMATS`].
+/// A format that configurations stand in. A file a format, and a line in [`crate::FORMATS`].
 pub trait Format: Sync {
     /// Its name at the command line: `ifupdown`.
     fn name(&self) -> &'static str;
@@ -37,7 +37,7 @@ pub trait Format: Sync {
     fn read_with(&self, sources: &[Source], members: &[String]) -> Result<Import, Diagnostics>;
 }
 
-/// A format that teams are written in. A line in [`WRITERS`].
+/// A format that teams are written in. A line in [`crate::WRITERS`].
 pub trait Writer: Sync {
     /// Its name at the command line: `networkd`.
     fn name(&self) -> &'static str;
@@ -69,35 +69,3 @@ pub struct Written {
     /// What the format, or its program, has nothing for; each as a sentence.
     pub left: Vec<String>,
 }
-
-/// Every format that is read, in the order in which a text is tried.
-pub static FORMATS: &[&dyn Format] = &[
-    &crate::toml::Toml,
-    &crate::ifupdown::Ifupdown,
-    &crate::ifcfg::Ifcfg,
-    &crate::keyfile::KeyFile,
-    &crate::networkd::Networkd,
-    &crate::nmstate::Nmstate,
-    &crate::cloud_init::CloudInit,
-    &crate::netplan::Netplan,
-    &crate::teamd::Teamd,
-    &crate::freebsd::FreeBsd,
-    &crate::vyos::Vyos,
-    &crate::openvswitch::OpenVSwitch,
-    &crate::dladm::Dladm,
-    &crate::iproute2::Iproute2,
-];
-
-/// Every format that is written.
-pub static WRITERS: &[&dyn Writer] = &[
-    &crate::toml::Toml,
-    &crate::ifupdown::Ifupdown,
-    &crate::networkd::Networkd,
-    &crate::netplan::Netplan,
-    &crate::iproute2::Iproute2,
-    &crate::switch::CISCO,
-    &crate::switch::ARISTA,
-    &crate::switch::JUNIPER,
-    &crate::switch::MIKROTIK,
-    &crate::switch::PROCURVE,
-];

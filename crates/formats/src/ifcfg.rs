@@ -9,6 +9,7 @@ mod all;
 mod assignment;
 mod disable;
 mod interface;
+mod line;
 mod parts;
 mod read;
 mod routes;

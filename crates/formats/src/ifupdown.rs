@@ -4,6 +4,7 @@
 //! (`/etc/network/if-pre-up.d/ifenslave`, `README.Debian`). `-` and `_` are one in the names of options: both become
 //! `IF_BOND_MODE` in a hook's environment. Names that ifupdown2 and ifupdown-ng have beside are taken, too.
 
+mod addresses;
 mod beside;
 mod bond;
 mod disable;

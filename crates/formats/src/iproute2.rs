@@ -4,14 +4,18 @@
 pub(crate) mod address;
 pub(crate) mod link;
 pub(crate) mod other;
+mod script;
+mod words;
 mod write;
 
 use nicteam_diagnostics::{Diagnostics, Problem};
 
 use crate::reading::At;
 use crate::shell::{Command, Word, quoted};
-use crate::teams::Teams;
 use crate::{Format, Import, Network, Source, Writer, Written, ifconfig};
+pub(crate) use script::Script;
+use words::OBJECTS;
+pub(crate) use words::{Ip, abbreviated, ip, object};
 
 /// See the module.
 pub struct Iproute2;
@@ -83,88 +87,6 @@ impl Writer for Iproute2 {
     }
 }
 
-/// What `ip` works on, in the order in which it compares (iproute2 6.1, ip/ip.c, `cmds`).
-const OBJECTS: &[&str] = &[
-    "address",
-    "addrlabel",
-    "maddress",
-    "route",
-    "rule",
-    "neighbor",
-    "neighbour",
-    "ntable",
-    "ntbl",
-    "link",
-    "l2tp",
-    "fou",
-    "ila",
-    "macsec",
-    "tunnel",
-    "tunl",
-    "tuntap",
-    "tap",
-    "token",
-    "tcpmetrics",
-    "tcp_metrics",
-    "monitor",
-    "xfrm",
-    "mroute",
-    "mrule",
-    "netns",
-    "netconf",
-    "vrf",
-    "sr",
-    "nexthop",
-    "mptcp",
-    "ioam",
-    "help",
-    "stats",
-];
-
-/// The first word that this one begins, as `matches` of iproute2 (lib/utils.c).
-pub(crate) fn abbreviated(word: &str, among: &[&'static str]) -> Option<&'static str> {
-    among.iter().copied().find(|full| !word.is_empty() && full.starts_with(word))
-}
-
-/// What `ip` is told.
-pub(crate) enum Ip<'a> {
-    /// Object, verb and what follows, of this family if one is named.
-    Here { words: &'a [Word], family: Option<u8> },
-    /// Something in another namespace.
-    Elsewhere,
-    /// To read its commands from a file.
-    Batch,
-}
-
-/// What stands behind the options that `ip` begins with.
-pub(crate) fn ip(arguments: &[Word]) -> Ip<'_> {
-    let (mut words, mut family) = (arguments, None);
-    while let Some((option, rest)) = words.split_first().filter(|(word, _)| word.text.starts_with('-')) {
-        words = rest;
-        match option.text.trim_start_matches('-') {
-            "4" => family = Some(4),
-            "6" => family = Some(6),
-            "f" | "family" => {
-                family = match words.split_first() {
-                    Some((value, _)) if value.text == "inet" => Some(4),
-                    Some((value, _)) if value.text == "inet6" => Some(6),
-                    _ => None,
-                };
-                words = words.get(1..).unwrap_or_default();
-            }
-            "n" | "netns" => return Ip::Elsewhere,
-            "b" | "batch" => return Ip::Batch,
-            _ => {}
-        }
-    }
-    Ip::Here { words, family }
-}
-
-/// The object of `ip` that a word means.
-pub(crate) fn object(word: &Word) -> Option<&'static str> {
-    abbreviated(&word.text, OBJECTS)
-}
-
 const NOT_READ: &str = "only commands that build bonds, their addresses and routes are read";
 
 /// True for a command that prints or waits.
@@ -212,30 +134,7 @@ fn is_read(command: &Command) -> bool {
     }
 }
 
-/// Commands, carried out in thought.
-pub(crate) struct Script<'a> {
-    pub(crate) teams: Teams<'a>,
-    /// Options of every new bond: the driver's parameters.
-    defaults: Vec<(String, String, At)>,
-    /// Bonds that the driver makes by itself.
-    made_by_driver: Vec<String>,
-    /// Devices put under masters that no line ahead of it makes: the master, and where.
-    without_master: Vec<(String, At)>,
-    /// Teams that no command of these builds.
-    pub(crate) owned_elsewhere: Vec<String>,
-}
-
-impl<'a> Script<'a> {
-    pub(crate) fn new(sources: &'a [Source], members: &[String]) -> Script<'a> {
-        Script {
-            teams: Teams::new(sources).with_members(members),
-            defaults: Vec::new(),
-            made_by_driver: Vec::new(),
-            without_master: Vec::new(),
-            owned_elsewhere: Vec::new(),
-        }
-    }
-
+impl Script<'_> {
     /// Lines that `ip -batch` reads.
     fn batch(&mut self, source: usize, lines: &[Command]) {
         for line in lines {
@@ -325,21 +224,6 @@ impl<'a> Script<'a> {
                 Err(problem.hint("`ip link`, `ip address` and `ip route` are read"))
             }
         }
-    }
-
-    /// A command that is not taken over, and is told if it names a team or a member.
-    pub(crate) fn maybe(&mut self, command: &Command, spot: &At, why: impl Into<String>) {
-        self.teams.aside(spot, command.pieces(), why);
-    }
-
-    /// The team of a bond.
-    pub(crate) fn team(&mut self, name: &str, spot: &At) -> usize {
-        self.teams.team(name, spot)
-    }
-
-    /// The options of every new bond.
-    fn default(&mut self, name: &str, value: &str, spot: &At) {
-        self.defaults.push((name.to_owned(), value.to_owned(), spot.clone()));
     }
 
     pub(crate) fn finish(mut self) -> Result<Import, Diagnostics> {

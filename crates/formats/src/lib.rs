@@ -41,6 +41,7 @@ mod once_each;
 mod openvswitch;
 pub mod ovs_vsctl;
 mod reading;
+mod registry;
 mod rest;
 mod route;
 pub mod settings;
@@ -57,8 +58,9 @@ mod vyos;
 pub mod yaml;
 
 pub use address::{Address, AddressError};
-pub use format::{FORMATS, Format, WRITERS, Writer, Written};
+pub use format::{Format, Writer, Written};
 pub use network::{Disable, Import, Left, Network, Team};
+pub use registry::{FORMATS, WRITERS};
 pub use route::{Route, RouteError, RouteWords};
 pub use shell::quoted;
 pub use source::{Place, Source};

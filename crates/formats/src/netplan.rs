@@ -1,21 +1,21 @@
 //! netplan's YAML (`/etc/netplan/*.yaml`), as netplan 0.106 reads and documents it (netplan(5)).
 
 mod bond;
+mod definition;
 mod devices;
 mod parameters;
 mod value;
 mod write;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use nicteam_diagnostics::{Diagnostics, Problem, nearest};
 
-use crate::cloud_init::OFF;
 use crate::reading::At;
 use crate::teams::Teams;
-use crate::tree::{Entry, Node, Value};
+use crate::tree::Node;
 use crate::{Format, Import, Network, Source, Writer, Written, yaml};
+use definition::{Definition, Found};
 use devices::Devices;
 
 /// See the module.
@@ -102,125 +102,6 @@ impl Writer for Netplan {
 
     fn write(&self, network: &Network) -> Written {
         write::write(network)
-    }
-}
-
-/// The definitions of all files, in netplan's order.
-#[derive(Default)]
-struct Found<'a> {
-    definitions: Vec<Definition<'a>>,
-    /// `renderer` of all, and of all bonds: the last one counts.
-    renderer: Option<&'a str>,
-    renderer_of_bonds: Option<&'a str>,
-    /// Places of the definitions of one device, by its kind and its name.
-    by_id: BTreeMap<(&'a str, &'a str), Vec<usize>>,
-    /// The bond that a device is a member of.
-    bond_of: BTreeMap<&'a str, &'a str>,
-    /// Sources that cloud-init writes.
-    of_cloud_init: BTreeSet<usize>,
-    /// Places of the definitions of what stands on a bond: VLANs, bridges.
-    above: BTreeMap<&'a str, Vec<usize>>,
-}
-
-/// What one file says of one device.
-struct Definition<'a> {
-    /// Its place among all.
-    number: usize,
-    source: usize,
-    /// `bonds`, `ethernets` and so on.
-    kind: &'a str,
-    entry: &'a Entry,
-}
-
-impl<'a> Found<'a> {
-    /// Finds what belongs together, when all definitions are there.
-    fn sort(&mut self) {
-        for (number, definition) in self.definitions.iter_mut().enumerate() {
-            definition.number = number;
-            self.by_id.entry((definition.kind, &definition.entry.key)).or_default().push(number);
-        }
-        for definition in &self.definitions {
-            let named = |key| definition.entry.value.get(key).into_iter().flat_map(names);
-            if definition.kind == "bonds" {
-                for member in named("interfaces") {
-                    self.bond_of.entry(member).or_insert(&definition.entry.key);
-                }
-            }
-            for below in named("interfaces").chain(named("link")) {
-                if self.by_id.contains_key(&("bonds", below)) {
-                    self.above.entry(below).or_default().push(definition.number);
-                }
-            }
-        }
-    }
-
-    /// The definitions of one device.
-    fn own(&self, kind: &str, id: &str) -> Vec<&Definition<'a>> {
-        let numbers = self.by_id.get(&(kind, id)).into_iter().flatten();
-        numbers.map(|number| &self.definitions[*number]).collect()
-    }
-
-    /// True if a later definition of this device has this key, too: of single values that one counts.
-    fn has_later(&self, definition: &Definition<'_>, key: &str) -> bool {
-        let own = self.own(definition.kind, definition.id());
-        own.iter().filter(|of| of.number > definition.number).any(|of| of.entry.value.get(key).is_some())
-    }
-
-    /// The definitions of what stands on a bond.
-    fn above(&self, bond: &str) -> impl Iterator<Item = &Definition<'a>> {
-        self.above.get(bond).into_iter().flatten().map(|number| &self.definitions[*number])
-    }
-
-    /// True if NetworkManager builds this bond, and not networkd.
-    fn is_network_managers(&self, bond: &str) -> bool {
-        let own = self.own("bonds", bond);
-        let own = own.iter().filter_map(|definition| definition.entry.value.get("renderer")?.scalar()).next_back();
-        own.or(self.renderer_of_bonds).or(self.renderer) == Some("NetworkManager")
-    }
-
-    fn of(&self, kind: &'static str) -> impl Iterator<Item = &Definition<'a>> {
-        self.definitions.iter().filter(move |definition| definition.kind == kind)
-    }
-}
-
-/// The names in a value: one, or a list.
-fn names(node: &Node) -> Vec<&str> {
-    match &node.value {
-        Value::List(elements) => elements.iter().filter_map(Node::scalar).collect(),
-        _ => node.scalar().into_iter().collect(),
-    }
-}
-
-/// A key of `netplan set` for one device: a dot in its name would part it.
-fn key(kind: &str, id: &str) -> String {
-    format!("{kind}.{}", id.replace('.', "\\."))
-}
-
-impl Definition<'_> {
-    /// Its name among netplan's, which need not be the device's.
-    fn id(&self) -> &str {
-        &self.entry.key
-    }
-
-    fn spot(&self) -> At {
-        At::new(self.source, self.entry.key_span.clone())
-    }
-
-    /// Of one of its keys.
-    fn spot_of(&self, entry: &Entry) -> At {
-        At::new(self.source, entry.span())
-    }
-
-    fn spot_at(&self, node: &Node) -> At {
-        At::new(self.source, node.span.clone())
-    }
-}
-
-/// cloud-init writes its file again: what is taken out of it would come back.
-fn cloud_init(definition: &Definition<'_>, found: &Found<'_>, teams: &mut Teams<'_>) {
-    if found.of_cloud_init.contains(&definition.source) && !teams.reading.has_to_disable(OFF) {
-        let what = "keep cloud-init from writing this file again, with what is removed below";
-        teams.disable(&At::new(definition.source, 0..0), what, Some(OFF.to_owned()));
     }
 }
 

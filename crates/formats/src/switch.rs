@@ -3,98 +3,22 @@
 
 mod arista;
 mod cisco;
+mod dialect;
 mod juniper;
 mod mikrotik;
 mod procurve;
 
 use nicteam_team::mode::Sends;
-use nicteam_team::{AggrLayers, Config, HashPolicy};
+use nicteam_team::{Config, HashPolicy};
 
 use crate::{Network, Source, Team, Writer, Written};
+use dialect::{Dialect, Group, Lines};
 
 pub(crate) static CISCO: Switch = Switch(&cisco::Cisco);
 pub(crate) static ARISTA: Switch = Switch(&arista::Arista);
 pub(crate) static JUNIPER: Switch = Switch(&juniper::Juniper);
 pub(crate) static MIKROTIK: Switch = Switch(&mikrotik::Mikrotik);
 pub(crate) static PROCURVE: Switch = Switch(&procurve::Procurve);
-
-/// What to type at the switches of a maker. Which of their ports the members lead to nobody knows here.
-trait Dialect: Sync {
-    /// How they call things.
-    fn words(&self) -> &'static Words;
-
-    /// What makes a group.
-    fn group(&self, group: &Group<'_>, lines: &mut Lines);
-
-    /// What the whole switch hashes, which the teams may want differently.
-    fn balance(&self, policies: &[HashPolicy], lines: &mut Lines);
-}
-
-/// How a maker calls things.
-struct Words {
-    /// Its name at the command line.
-    name: &'static str,
-    /// Its name for people.
-    title: &'static str,
-    /// What begins a comment.
-    comment: &'static str,
-    /// Where to type the lines: ", in `configure terminal`".
-    place: &'static str,
-    /// The most groups that its switches have.
-    most_groups: usize,
-    /// What lets a port out of a group.
-    undo: &'static str,
-}
-
-/// A team whose ports are one group.
-struct Group<'t> {
-    team: &'t Team,
-    config: &'t Config,
-    /// Counted from 1.
-    number: usize,
-    /// The switch speaks LACP.
-    speaks: bool,
-}
-
-impl Group<'_> {
-    fn ports(&self) -> usize {
-        self.team.members.len()
-    }
-
-    /// The switch sends LACPDUs each second.
-    fn is_fast(&self) -> bool {
-        self.speaks && self.config.lacp.rate.name() == "fast"
-    }
-
-    /// How many links the group needs, where that is more than one.
-    fn min_links(&self) -> Option<u32> {
-        Some(self.config.min_links).filter(|links| *links > 0 && self.speaks)
-    }
-
-    /// A large MTU.
-    fn mtu(&self) -> Option<u32> {
-        self.team.mtu.filter(|mtu| *mtu > 1500)
-    }
-}
-
-/// Lines of a text, comments among them.
-struct Lines {
-    text: String,
-    comment: &'static str,
-}
-
-impl Lines {
-    fn put(&mut self, line: impl AsRef<str>) {
-        self.text.push_str(line.as_ref());
-        self.text.push('\n');
-    }
-
-    fn note(&mut self, words: impl AsRef<str>) {
-        let words = words.as_ref();
-        let blank = if words.is_empty() { "" } else { " " };
-        self.put(format!("{}{blank}{words}", self.comment));
-    }
-}
 
 /// A maker's words as a format.
 pub(crate) struct Switch(&'static dyn Dialect);
@@ -185,32 +109,4 @@ fn no_group(team: &Team, config: &Config, undo: &str, lines: &mut Lines) {
         team.members.join(", "),
         undo
     ));
-}
-
-/// What of a frame a switch hashes that spreads as a team does towards it: the other way round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hashed {
-    SrcDstMac,
-    SrcMac,
-    DstMac,
-    SrcIp,
-    DstIp,
-    SrcDstIp,
-    Ports,
-}
-
-impl Hashed {
-    fn of(policy: HashPolicy) -> Hashed {
-        match policy {
-            HashPolicy::Layer2 | HashPolicy::SrcDstMac => Hashed::SrcDstMac,
-            HashPolicy::Aggr(layers) if layers == AggrLayers::L2 => Hashed::SrcDstMac,
-            HashPolicy::Aggr(layers) if layers.contains(AggrLayers::L4) => Hashed::Ports,
-            HashPolicy::SrcMac | HashPolicy::VlanSrcMac => Hashed::DstMac,
-            HashPolicy::DstMac => Hashed::SrcMac,
-            HashPolicy::SrcIp => Hashed::DstIp,
-            HashPolicy::DstIp => Hashed::SrcIp,
-            HashPolicy::Layer34 | HashPolicy::Encap34 | HashPolicy::SrcDstPort => Hashed::Ports,
-            _ => Hashed::SrcDstIp,
-        }
-    }
 }

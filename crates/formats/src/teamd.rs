@@ -4,15 +4,17 @@ use nicteam_diagnostics::{Diagnostics, Problem, list, nearest};
 use nicteam_team::Mode;
 
 mod ports;
+mod values;
 mod watch;
 
 use crate::reading::At;
 use crate::shell::quoted;
 use crate::teams::Teams;
-use crate::tree::{Entry, Node, Value};
+use crate::tree::{Entry, Node};
 use crate::{Format, Import, Source, json};
 
 pub(crate) use ports::{Port, prefer, read_port};
+use values::{boolean, unknown};
 
 /// See the module.
 pub struct Teamd;
@@ -125,25 +127,6 @@ pub(crate) fn configuration(
     Ok(ports)
 }
 
-fn unknown(entry: &Entry, key: &str, known: &[&str]) -> Problem {
-    let problem = Problem::at(&entry.key_span, format!("teamd has no `{key}` here"));
-    match nearest(key, known.iter().copied()) {
-        Some(near) => problem.hint(format!("did you mean `{near}`?")),
-        None => problem.hint(format!("there is {}", list(known.iter().copied()))),
-    }
-}
-
-/// `true` or `false`.
-fn boolean(entry: &Entry) -> Result<bool, Problem> {
-    match entry.value.text(&entry.key)? {
-        "true" => Ok(true),
-        "false" => Ok(false),
-        other => Err(Problem::at(&entry.value.span, format!("`{other}` is no value for `{}`", entry.key))
-            .hint("`true` or `false`")),
-    }
-}
-
-/// The runner's mode; teamd's own default is `roundrobin`.
 fn runner_mode(teams: &mut Teams<'_>, team: usize, source: usize, root: &Node) -> Result<Mode, Problem> {
     let runner_of = |mode: &Mode| mode.traits().runner.map(|(runner, _)| runner);
     let node = root.get("runner").and_then(|runner| runner.get("name"));
@@ -302,12 +285,4 @@ fn counted(
         }
     }
     Ok(())
-}
-
-/// The elements of a value that may be one, or a list of them.
-fn one_or_more(node: &Node) -> &[Node] {
-    match &node.value {
-        Value::List(elements) => elements,
-        _ => std::slice::from_ref(node),
-    }
 }

@@ -2,6 +2,7 @@
 
 use nicteam_diagnostics::Problem;
 
+use super::words::{aggr_name, parts};
 use crate::reading::At;
 use crate::shell::{Command, Word};
 use crate::teams::Teams;
@@ -90,8 +91,8 @@ pub(super) fn route(teams: &mut Teams<'_>, _: usize, command: &Command, at: &At)
 
 /// `dladm set-linkprop -p mtu=9000 aggr01`.
 pub(super) fn linkprop(teams: &mut Teams<'_>, source: usize, words: &[Word], at: &At) -> Result<(), Problem> {
-    let (options, others) = super::parts(words)?;
-    let Some(team) = others.last().and_then(|name| teams.find(&super::aggr_name(&name.text))) else {
+    let (options, others) = parts(words)?;
+    let Some(team) = others.last().and_then(|name| teams.find(&aggr_name(&name.text))) else {
         let pieces = others.iter().map(|word| word.text.clone()).collect();
         teams.aside(at, pieces, "it sets something of a member; a team does not");
         return Ok(());

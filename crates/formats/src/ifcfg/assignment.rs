@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::parts::Line;
+use super::line::Line;
 use crate::reading::At;
 use crate::shell::{self, NoValue};
 use crate::unescaped::Unescaped;

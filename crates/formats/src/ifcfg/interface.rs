@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::all::Interfaces;
 use super::assignment::{Assignment, Stray};
 use super::parts::{Kind, Part};
 use crate::draft::{Draft, signless};
@@ -160,15 +159,16 @@ impl Interface {
         is_team("TYPE") || is_team("DEVICETYPE") || self.entry("TEAM_CONFIG").is_some()
     }
 
-    /// Refuses what a bond cannot be built without, and who finds its device by its address.
-    pub(super) fn check(&self, reading: &mut Reading<'_>, all: &Interfaces) {
+    /// Refuses what a bond cannot be built without, and who finds its device by its address. `master`: the bond or team that
+    /// it is in.
+    pub(super) fn check(&self, reading: &mut Reading<'_>, master: Option<&str>) {
         for stray in &self.strays {
             if let Some(key) = stray.key.as_deref().filter(|key| is_essential(key)) {
                 reading.wrong(&stray.at, format!("the value of `{key}` cannot be read"), stray.why);
             }
         }
         let address = self.entry("HWADDR").filter(|_| self.entry("DEVICE").is_none());
-        if let Some((address, (bond, _))) = address.zip(all.master(self)) {
+        if let Some((address, bond)) = address.zip(master) {
             let message = format!("only its machine knows which device is in {}", shown(bond));
             let hint = "add `DEVICE=eth1`: a team's members are named, and `ip -br link` tells whose address this is";
             reading.wrong(&address.value_at, message, hint);

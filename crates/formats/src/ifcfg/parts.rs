@@ -1,6 +1,7 @@
 //! Sources -> files, of which several may stand in one source, and their lines.
 
 use super::assignment::{Assignment, Earlier, Stray};
+use super::line::Line;
 use crate::Source;
 use crate::reading::At;
 use crate::shell::line_end;
@@ -32,13 +33,6 @@ pub(super) struct Part<'s> {
     /// Byte of the source at which it begins.
     start: usize,
     text: &'s str,
-}
-
-/// A line without its white space.
-#[derive(Clone, Debug)]
-pub(super) struct Line<'s> {
-    pub(super) text: &'s str,
-    pub(super) at: At,
 }
 
 /// What a file of this path is.

@@ -7,7 +7,8 @@ use nicteam_diagnostics::{Diagnostics, Problem};
 use super::all::Interfaces;
 use super::disable::{Role, comment_out_line, disable};
 use super::interface::{BRIDGE_STAYS, Interface, names_members, read_options};
-use super::parts::{Kind, Line, Part, parts};
+use super::line::Line;
+use super::parts::{Kind, Part, parts};
 use super::routes;
 use crate::commands::{self, Command};
 use crate::draft::{Draft, in_kernels_words};
@@ -23,7 +24,9 @@ pub(super) fn read(sources: &[Source], members: &[String]) -> Result<Import, Dia
     let parts = parts(sources);
     let interfaces = Interfaces::new(parts.iter().filter_map(Interface::read).collect());
     let enslaved = enslaved(&parts);
-    interfaces.iter().for_each(|interface| interface.check(&mut teams.reading, &interfaces));
+    for interface in interfaces.iter() {
+        interface.check(&mut teams.reading, interfaces.master(interface).map(|(bond, _)| bond));
+    }
     bonds(&mut teams, &parts, &interfaces);
     for team in 0..teams.drafts.len() {
         read_members(&mut teams, team, &interfaces);

@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use nicteam_diagnostics::Problem;
 
-use super::{Script, abbreviated};
+use super::script::Script;
+use super::words::abbreviated;
 use crate::reading::At;
 use crate::shell::{Command, Word, argument};
 use crate::{Address, Route, RouteWords, net_tools};

@@ -2,7 +2,8 @@
 
 use nicteam_diagnostics::{Problem, list, nearest};
 
-use super::{Script, abbreviated};
+use super::script::Script;
+use super::words::abbreviated;
 use crate::names::{host_mac, mtu};
 use crate::reading::At;
 use crate::shell::{Command, Word, argument};

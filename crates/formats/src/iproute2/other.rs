@@ -3,7 +3,7 @@
 
 use nicteam_diagnostics::Problem;
 
-use super::Script;
+use super::script::Script;
 use crate::draft::list_in_sysfs;
 use crate::names::mtu;
 use crate::reading::At;

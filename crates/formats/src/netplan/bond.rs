@@ -5,9 +5,10 @@ use std::path::Path;
 
 use nicteam_diagnostics::{Problem, nearest};
 
+use super::definition::{self, Definition, Found, cloud_init, names};
 use super::devices::Devices;
+use super::parameters;
 use super::value::{OPENVSWITCH, boolean};
-use super::{Definition, Found, parameters};
 use crate::names::{host_mac, mtu};
 use crate::shell::quoted;
 use crate::teams::Teams;
@@ -29,12 +30,13 @@ pub(super) fn read(definition: &Definition<'_>, found: &Found<'_>, devices: &Dev
             teams.problem(definition.source, problem);
         }
     }
-    super::cloud_init(definition, found, teams);
+    cloud_init(definition, found, teams);
     if is_first {
         lift(definition, found, teams);
     }
     let what = format!("remove `{id}` from `bonds`: netplan's renderer would build it again at the next boot");
-    let command = is_first.then(|| format!("netplan set {}", quoted(&format!("{}=null", super::key("bonds", id)))));
+    let command =
+        is_first.then(|| format!("netplan set {}", quoted(&format!("{}=null", definition::key("bonds", id)))));
     teams.disable(&definition.spot(), what, command);
 }
 
@@ -53,11 +55,12 @@ fn lift(definition: &Definition<'_>, found: &Found<'_>, teams: &mut Teams<'_>) {
     let file = first.and_then(|source| Path::new(&source.path).file_stem()?.to_str()).filter(|stem| *stem != "-");
     let hint = file.map(|stem| format!(" --origin-hint {}", quoted(stem))).unwrap_or_default();
     let set = |hint: &str, text: String| format!("netplan set{hint} {}", quoted(&text));
-    let device = format!("{}={{\"match\":{{\"name\":\"{id}\"}},\"critical\":true}}", super::key("ethernets", &own));
+    let device =
+        format!("{}={{\"match\":{{\"name\":\"{id}\"}},\"critical\":true}}", definition::key("ethernets", &own));
     let what = format!("let netplan know the team's device as `{own}`, for what stands on it");
     teams.disable(&definition.spot(), what, Some(set(&hint, device)));
     for of in above {
-        let key = super::key(of.kind, of.id());
+        let key = definition::key(of.kind, of.id());
         let links = of.entry.value.get("link").is_some_and(|link| link.scalar() == Some(id));
         let command = match links {
             true => set("", format!("{key}.link={own}")),
@@ -65,7 +68,7 @@ fn lift(definition: &Definition<'_>, found: &Found<'_>, teams: &mut Teams<'_>) {
                 // A list that is set is added to.
                 let all = found.own(of.kind, of.id()).into_iter().filter_map(|of| of.entry.value.get("interfaces"));
                 let mut ports: Vec<&str> = Vec::new();
-                for port in all.flat_map(super::names).map(|port| if port == id { own.as_str() } else { port }) {
+                for port in all.flat_map(names).map(|port| if port == id { own.as_str() } else { port }) {
                     if !ports.contains(&port) {
                         ports.push(port);
                     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use nicteam_diagnostics::Problem;
 
+use super::definition::{Definition, Found, cloud_init, key, names};
 use super::value::boolean;
-use super::{Definition, Found, key, names};
 use crate::reading::At;
 use crate::shell::quoted;
 use crate::teams::Teams;
@@ -160,7 +160,7 @@ fn member_of(
         };
         teams.left(&definition.spot_of(entry), why, Some(team));
     }
-    super::cloud_init(definition, found, teams);
+    cloud_init(definition, found, teams);
     keep_name(definition, devices, wake, teams);
     let what = format!("remove `{id}` from `{}`: netplan's renderer would manage the member", definition.kind);
     let command = Some(format!("netplan set {}", quoted(&format!("{}=null", key(definition.kind, id)))))

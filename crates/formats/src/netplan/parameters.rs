@@ -2,7 +2,7 @@
 
 use nicteam_diagnostics::{Problem, list, nearest};
 
-use super::Definition;
+use super::definition::Definition;
 use super::devices::Devices;
 use super::value::{boolean, milliseconds};
 use crate::teams::Teams;

@@ -1,10 +1,10 @@
 //! The commands: one table, a line each.
 
+use super::command::{Action, Command};
 use super::error::{Error, ErrorKind};
 use super::setting::Setting;
 use super::table::Table;
 use super::word::Word;
-use super::{Action, Command};
 
 /// How a command is written.
 pub(super) struct Syntax {

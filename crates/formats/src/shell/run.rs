@@ -8,8 +8,9 @@ use std::rc::Rc;
 
 use nicteam_diagnostics::Problem;
 
+use super::command::{Command, Word};
+use super::group::{Group, closing, is_asked, opened};
 use super::lex::{End, Item, Part, Raw, WORD, items};
-use super::{Command, Word};
 
 /// Commands and turns of loops. Scripts that build bonds carry out a hundredth.
 const MOST_COMMANDS: usize = 20_000;
@@ -32,14 +33,6 @@ pub(super) struct Run<'a> {
     budget: usize,
     /// Bytes that may still be expanded; 0: nothing is, and the script is refused.
     room: Cell<usize>,
-}
-
-/// What is open around a command, and whether all in it is carried out under a condition.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Group {
-    Braces(bool),
-    Parentheses(bool),
-    Condition,
 }
 
 impl<'a> Run<'a> {
@@ -450,63 +443,6 @@ fn is_argument(name: &str) -> bool {
 /// `"$@"`, which a `for` without `in` goes through.
 fn all_arguments() -> Raw {
     Raw { parts: vec![Part::Variable { name: "@".to_owned(), is_quoted: false, span: 0..0 }], span: 0..0 }
-}
-
-/// True for `case "$1" in`: a script that is told what to do.
-fn is_asked(words: &[Raw]) -> bool {
-    let is_first = |raw: &Raw| matches!(raw.parts.as_slice(), [.., Part::Variable { name, .. }] if name == "1");
-    words.first().and_then(Raw::literal) == Some("case") && words.get(1).is_some_and(is_first)
-}
-
-/// The words behind the keywords that a command begins with, which open and close groups.
-fn opened<'a>(words: &'a [Raw], groups: &mut Vec<Group>, depends: bool) -> &'a [Raw] {
-    let mut words = words;
-    while let Some((first, rest)) = words.split_first() {
-        match first.literal() {
-            Some("if" | "while" | "until") => groups.push(Group::Condition),
-            Some("case") => {
-                groups.push(Group::Condition);
-                // `case WORD in`: no command.
-                return &[];
-            }
-            Some("fi" | "done" | "esac") => {
-                if let Some(place) = groups.iter().rposition(|group| *group == Group::Condition) {
-                    groups.truncate(place);
-                }
-            }
-            Some("{") => groups.push(Group::Braces(depends)),
-            Some("}") => {
-                if let Some(place) = groups.iter().rposition(|group| matches!(group, Group::Braces(_))) {
-                    groups.truncate(place);
-                }
-            }
-            Some("then" | "else" | "elif" | "do" | "!" | "time" | "$") => {}
-            _ => break,
-        }
-        words = rest;
-    }
-    words
-}
-
-/// The item that closes what is open at the beginning of a range; its end, if none does.
-fn closing(all: &[Item], range: Range<usize>, opens: &[&str], closes: &str) -> usize {
-    const AHEAD: &[&str] = &["then", "else", "do", "{", "!", "if", "while", "until", "for", "select"];
-    let mut depth = 0_usize;
-    for at in range.clone() {
-        for word in all[at].words.iter().map_while(Raw::literal) {
-            if opens.contains(&word) {
-                depth += 1;
-            } else if word == closes && depth == 0 {
-                return at;
-            } else if word == closes {
-                depth -= 1;
-            }
-            if !AHEAD.contains(&word) && word != closes {
-                break;
-            }
-        }
-    }
-    range.end
 }
 
 /// The name and the value of `NAME=value`.

@@ -2,7 +2,7 @@
 
 use nicteam_team::HashPolicy;
 
-use super::{Dialect, Group, Hashed, Lines, Words};
+use super::dialect::{Dialect, Group, Hashed, Lines, Words};
 
 /// See the module.
 pub(super) struct Juniper;

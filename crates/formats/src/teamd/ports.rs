@@ -2,7 +2,7 @@
 
 use nicteam_diagnostics::Problem;
 
-use super::{boolean, unknown};
+use super::values::{boolean, unknown};
 use crate::reading::At;
 use crate::teams::Teams;
 use crate::tree::{Entry, Node};

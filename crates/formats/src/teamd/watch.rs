@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use nicteam_diagnostics::Problem;
 use nicteam_team::Config;
 
-use super::{boolean, one_or_more, unknown};
+use super::values::{boolean, one_or_more, unknown};
 use crate::reading::At;
 use crate::shell::quoted;
 use crate::teams::Teams;

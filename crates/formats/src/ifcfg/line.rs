@@ -1,0 +1,10 @@
+//! A line of a file.
+
+use crate::reading::At;
+
+/// A line without its white space.
+#[derive(Clone, Debug)]
+pub(super) struct Line<'s> {
+    pub(super) text: &'s str,
+    pub(super) at: At,
+}
