@@ -18,7 +18,7 @@
 #include "lease.h"
 #include "lost.h"
 #include "maps.h"
-#include "marks.h"
+#include "skb_fields.h"
 #include "mending.h"
 #include "plain.h"
 #include "plan.h"

@@ -1,13 +1,13 @@
 //! What the process of a team is asked, and what is kept of a team (crate `daemon`).
 
-use nicteam_daemon::Kept;
+use nicteam_daemon::PersistedTeam;
 use nicteam_daemon::control::{Answer, Request};
 
 /// Panics if something does not hold for these bytes; says whether they were taken.
 pub type Property = fn(&[u8]) -> bool;
 
 /// Every property by the name of its target and of its corpus folder.
-pub const ALL: &[(&str, Property)] = &[("control", control), ("kept", kept)];
+pub const ALL: &[(&str, Property)] = &[("control", control), ("kept", persisted)];
 
 /// A line is refused, or can be written in one line and read again.
 pub fn control(bytes: &[u8]) -> bool {
@@ -25,14 +25,14 @@ pub fn control(bytes: &[u8]) -> bool {
 }
 
 /// A file is refused with a reason, or is a team that is kept as it was read.
-pub fn kept(bytes: &[u8]) -> bool {
+pub fn persisted(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
-    let spec = Kept::parse("team0", &text).and_then(|kept| Ok((kept.spec()?, kept)));
+    let spec = PersistedTeam::parse("team0", &text).and_then(|persisted| Ok((persisted.spec()?, persisted)));
     match spec {
-        Ok((spec, kept)) => {
-            let again = Kept::of(&spec, kept.log.clone());
+        Ok((spec, persisted)) => {
+            let again = PersistedTeam::of(&spec, persisted.log.clone());
             let text = serde_json::to_string(&again).expect("what is kept has string keys only");
-            assert!(Kept::parse("team0", &text).is_ok_and(|read| read == again));
+            assert!(PersistedTeam::parse("team0", &text).is_ok_and(|read| read == again));
             true
         }
         Err(error) => {

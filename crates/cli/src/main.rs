@@ -22,7 +22,7 @@ mod which;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use failure::Failure;
 
@@ -109,8 +109,8 @@ fn main() -> ExitCode {
         Command::Doctor(args) => return ended(doctor::run(&args)),
         Command::Ovs(command) => return ended(ovs::run(&command)),
         Command::Service(command) => return ended(service::run(&command)),
-        Command::Completions(args) => manual::completions(&args),
-        Command::Man(args) => manual::man(&args),
+        Command::Completions(args) => manual::completions(&args, &Arguments::command()),
+        Command::Man(args) => manual::man(&args, Arguments::command()),
         Command::Agent { node: _, lab: _ } => {
             nicteam_lab::agent::serve().map_err(|error| Failure::failed(error.to_string()))
         }

@@ -4,12 +4,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_complete::Shell;
 use nicteam_sys::Context;
 
 use crate::failure::Failure;
-use crate::{Arguments, say};
+use crate::say;
 
 /// Print the completions of a shell.
 #[derive(Debug, clap::Args)]
@@ -25,9 +25,9 @@ pub(crate) struct Man {
     folder: PathBuf,
 }
 
-/// Prints completions.
-pub(crate) fn completions(completions: &Completions) -> Result<(), Failure> {
-    let (mut text, mut command) = (Vec::new(), shown(&Arguments::command()));
+/// Prints completions of `nicteam`, which is the command.
+pub(crate) fn completions(completions: &Completions, nicteam: &Command) -> Result<(), Failure> {
+    let (mut text, mut command) = (Vec::new(), shown(nicteam));
     clap_complete::generate(completions.shell, &mut command, "nicteam", &mut text);
     say::data(String::from_utf8_lossy(&text))
 }
@@ -44,16 +44,15 @@ fn shown(command: &Command) -> Command {
         .subcommands(of_people.map(shown))
 }
 
-/// Writes manual pages.
-pub(crate) fn man(man: &Man) -> Result<(), Failure> {
+/// Writes manual pages of `nicteam`, which is the command.
+pub(crate) fn man(man: &Man, mut nicteam: Command) -> Result<(), Failure> {
     let folder = &man.folder;
-    let mut command = Arguments::command();
     // Gives each command its whole name.
-    command.build();
-    hide_help(&mut command);
+    nicteam.build();
+    hide_help(&mut nicteam);
     let write = || {
         fs::create_dir_all(folder)?;
-        write_pages(&command, folder)
+        write_pages(&nicteam, folder)
     };
     Ok(write().context(|| format!("write manual pages into {}", folder.display()))?)
 }

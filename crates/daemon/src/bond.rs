@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use nicteam_team::mode::Sends;
 use nicteam_team::openvswitch::{BondMember, Negotiation};
-use nicteam_team::{Config, LacpMode, MemberId, Mode, Team, Time};
+use nicteam_team::{Config, LacpMode, MemberId, Team, Time};
 use nicteam_wire::Mac;
 use serde::{Deserialize, Serialize};
 
-use crate::{Problem, TeamStatus};
+use crate::Problem;
 
 /// What `bond/show` and `lacp/show` tell of a bond (Open vSwitch 3.1, ofproto/bond.c `bond_print_details`,
 /// lib/lacp.c `lacp_print_details`). Ports and their counters are in [`MemberState::lacp`](crate::MemberState::lacp).
@@ -110,40 +109,34 @@ impl BondState {
             members: members.collect(),
         })
     }
-}
 
-/// What keeps a bond from carrying what its members could.
-pub(crate) fn problem(status: &TeamStatus) -> Option<Problem> {
-    let (bond, team) = (status.openvswitch.as_ref()?, &status.team);
-    let needs_lacp = status.mode.parse().is_ok_and(|mode: Mode| mode.traits().sends == Sends::ByFlow);
-    let (text, hint) = match (bond.lacp_status.as_str(), bond.lacp_fallback_ab) {
-        ("off", _) if needs_lacp => (
-            format!("balance-tcp works with LACP alone, and `lacp` is off, so {team} carries nothing"),
-            format!(
-                "`nicteam team set {team} lacp=active` and LACP at the switch, or mode=ovs-balance-slb without either"
+    /// What keeps the bond of a team from carrying what its members could. `needs_lacp`: its mode works with LACP alone.
+    pub(crate) fn problem(&self, team: &str, needs_lacp: bool, has_carrier: impl Fn(&str) -> bool) -> Option<Problem> {
+        let (text, hint) = match (self.lacp_status.as_str(), self.lacp_fallback_ab) {
+            ("off", _) if needs_lacp => (
+                format!("balance-tcp works with LACP alone, and `lacp` is off, so {team} carries nothing"),
+                format!(
+                    "`nicteam team set {team} lacp=active` and LACP at the switch, or mode=ovs-balance-slb without either"
+                ),
             ),
-        ),
-        ("configured", false) if bond.members.iter().any(|member| has_carrier(status, &member.name)) => (
-            format!("no partner answers by LACP, so {team} carries nothing"),
-            format!(
-                "switch LACP on at the other end (one end has to be active), or let one member carry all without it: \
-                 `nicteam team set {team} lacp_fallback_ab=1`"
+            ("configured", false) if self.members.iter().any(|member| has_carrier(&member.name)) => (
+                format!("no partner answers by LACP, so {team} carries nothing"),
+                format!(
+                    "switch LACP on at the other end (one end has to be active), or let one member carry all without it: \
+                     `nicteam team set {team} lacp_fallback_ab=1`"
+                ),
             ),
-        ),
-        ("configured", true) => (
-            format!(
-                "no partner answers by LACP, so {} carries all that {team} carries (lacp_fallback_ab)",
-                bond.active.as_deref().unwrap_or("one member")
+            ("configured", true) => (
+                format!(
+                    "no partner answers by LACP, so {} carries all that {team} carries (lacp_fallback_ab)",
+                    self.active.as_deref().unwrap_or("one member")
+                ),
+                "switch LACP on at the other end (one end has to be active)".to_owned(),
             ),
-            "switch LACP on at the other end (one end has to be active)".to_owned(),
-        ),
-        _ => return None,
-    };
-    Some(Problem { text, hint })
-}
-
-fn has_carrier(status: &TeamStatus, member: &str) -> bool {
-    status.members.iter().any(|of| of.name == member && of.carrier)
+            _ => return None,
+        };
+        Some(Problem { text, hint })
+    }
 }
 
 impl BondLacp {
@@ -189,10 +182,12 @@ fn millis(of: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use nicteam_team::Mode;
+    use nicteam_team::mode::Sends;
     use serde_json::json;
 
     use super::*;
-    use crate::show;
+    use crate::{TeamStatus, show};
 
     fn status(mode: &str, lacp: &str, fallback: bool) -> TeamStatus {
         let member = |name: &str, buckets| {
@@ -222,6 +217,13 @@ mod tests {
             },
         });
         serde_json::from_value(status).unwrap()
+    }
+
+    fn problem(status: &TeamStatus) -> Option<Problem> {
+        let mode: Mode = status.mode.parse().unwrap();
+        let has_carrier = |name: &str| status.members.iter().any(|member| member.name == name && member.carrier);
+        let needs_lacp = mode.traits().sends == Sends::ByFlow;
+        status.openvswitch.as_ref().unwrap().problem(&status.team, needs_lacp, has_carrier)
     }
 
     #[test]

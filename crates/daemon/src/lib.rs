@@ -7,33 +7,37 @@
 //!
 //! [`Service`] is a running team with what it needs on a host: the socket on
 //! which it is asked and told ([`control`]), and a file that keeps what the user
-//! set, so that the next process goes on where a crashed one stopped ([`Kept`]).
+//! set, so that the next process goes on where a crashed one stopped ([`PersistedTeam`]).
 //! [`show`] writes its status as people and other programs expect it.
 //!
 //! What a member was before it joined stands in its alias (`ip link` shows it),
 //! so that any later process of the team can give it back; what runs a team
 //! has the lock of a file in the folder of its network namespace, so that there is one.
+//!
+//! Folders: `shell` is the team's thread, `control` how it is talked to, `show` its status for others, `folder` its files.
+//! `running` and `service` put them together; the other files beside them use `folder` alone.
 #![forbid(unsafe_code)]
 
-mod above;
 mod aggregation;
 mod bond;
 mod claim;
 mod clock;
 pub mod control;
-mod first;
+mod first_error;
 mod flood;
 mod folder;
+mod heartbeat;
 mod journal;
-mod kept;
-mod left;
 mod lock;
 mod notes;
 mod one_sided;
 mod original;
+mod persisted;
+mod persistence;
 mod ports;
-mod pulse;
+mod problem;
 mod repairs;
+mod request;
 mod running;
 mod saved;
 mod service;
@@ -41,7 +45,9 @@ mod shell;
 pub mod show;
 mod status;
 mod striping;
+mod take_down;
 mod tcp;
+mod upper_devices;
 
 use std::path::PathBuf;
 
@@ -53,18 +59,20 @@ use nicteam_wire::Mac;
 pub use aggregation::{Aggregation, Aggregator, PortEnd, PortState};
 pub use bond::{BondLacp, BondMemberState, BondState, BucketLoad};
 pub use folder::{keep_privately, private_folder, remove_gone};
+pub use heartbeat::{Heartbeat, HeartbeatListener, ProcessOptions};
 pub use journal::{Entry, Happened, Journal, OptionChange};
-pub use kept::{Kept, Shelf};
-pub use left::take_down;
 pub use notes::{Notes, NotesLock};
 pub use one_sided::{OneSidedState, PlainHostState, PlainMemberState};
-pub use pulse::{Habits, Pulse, Vitals};
+pub use persisted::{PersistedTeam, StateStore};
+pub use problem::Problem;
 pub use repairs::RepairState;
-pub use running::{MemberReport, RunningTeam, TeamHandle, TeamReport};
+pub use request::{MemberReport, TeamReport};
+pub use running::{RunningTeam, TeamHandle};
 pub use saved::Whose;
 pub use service::Service;
-pub use status::{ControlFrames, MemberState, PagpState, Problem, STATUS_SCHEMA, TeamStatus};
+pub use status::{ControlFrames, MemberState, PagpState, STATUS_SCHEMA, TeamStatus};
 pub use striping::{HelloState, PathState, PeerState, RedundantState};
+pub use take_down::take_down;
 
 /// The capabilities that a running team needs: to change devices and what is on them, to hear and speak for itself, and to load
 /// the programs of its next mode. Taking over what an ended process left takes `CAP_SYS_ADMIN` beside them, and comes first.

@@ -9,7 +9,7 @@ use nicteam_wire::Mac;
 
 use crate::Error;
 use crate::claim::{self, Claim, Record};
-use crate::first::FirstError;
+use crate::first_error::FirstError;
 use crate::lock::Lock;
 use crate::original::Original;
 

@@ -1,22 +1,20 @@
 //! A running team, as its owner sees it.
 
-use std::fmt;
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
-use nicteam_dataplane::{Counters, Kind};
-use nicteam_team::{Config, MemberId, MemberStatus};
+use nicteam_dataplane::Kind;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::kept::{KeptOf, Noted, Shelf};
 use crate::lock::Lock;
+use crate::persistence::Persistence;
+use crate::request::{Request, TeamReport};
 use crate::shell::Shell;
-use crate::{Entry, Error, Habits, Happened, Journal, Kept, Notify, OptionChange, PagpState, TeamSpec, TeamStatus};
+use crate::{Entry, Error, Happened, Journal, Notify, OptionChange, ProcessOptions, TeamSpec, TeamStatus};
 
 /// A team that runs on a thread of its own.
 ///
@@ -42,104 +40,13 @@ pub struct TeamHandle {
     journal: Arc<Journal>,
 }
 
-/// How a team is kept over the end of its process.
-pub struct Keeping {
-    /// Where.
-    pub(crate) shelf: Shelf,
-    /// What was asked for.
-    pub(crate) spec: TeamSpec,
-    /// The places that the members had.
-    pub(crate) places: Vec<(String, MemberId)>,
-    /// What an earlier process noted.
-    pub(crate) noted: Noted,
-    /// Where the process writes what happens; noted for the next one.
-    pub(crate) log: Option<PathBuf>,
-    /// Hears every entry of the journal.
-    pub(crate) listener: Box<dyn Fn(&Entry) + Send>,
-    /// What was written last, and of which state of the team.
-    pub(crate) kept: Option<Kept>,
-    pub(crate) kept_of: Option<KeptOf>,
-    /// It was read back: members may have gone since.
-    pub(crate) recalled: bool,
-    /// Members whose devices are not there.
-    pub(crate) missing: Vec<Missing>,
-}
-
-/// A member whose device is gone, or was not there, or could not join, when its team was taken over. It joins when it appears.
-#[derive(Clone, Debug)]
-pub(crate) struct Missing {
-    /// The place that waits for it.
-    pub(crate) id: MemberId,
-    /// The device.
-    pub(crate) device: String,
-    /// Why it is not there.
-    pub(crate) why: String,
-    /// Index and master of the device when it was tried last: it is tried again when these have changed.
-    pub(crate) tried: Option<(u32, Option<u32>)>,
-}
-
-/// A team at one moment.
-#[derive(Clone, Debug)]
-pub struct TeamReport {
-    /// Its device.
-    pub name: String,
-    /// What executes its plan.
-    pub dataplane: Kind,
-    /// Its configuration.
-    pub config: Config,
-    /// True if its stack sees a carrier.
-    pub carrier: bool,
-    /// The members at whose other end a port speaks PAgP.
-    pub pagp: Vec<PagpState>,
-    /// Its members, by place.
-    pub members: Vec<MemberReport>,
-}
-
-/// A member at one moment.
-#[derive(Clone, Debug)]
-pub struct MemberReport {
-    /// Its interface index.
-    pub index: u32,
-    /// Its state.
-    pub status: MemberStatus,
-    /// What it carried.
-    pub counters: Counters,
-}
-
-/// What the owner asks of the team's thread.
-#[derive(Debug)]
-pub(crate) enum Request {
-    /// How is it, quickly?
-    Report(mpsc::Sender<Result<TeamReport, Error>>),
-    /// How is it, with all that the system says?
-    Status(mpsc::Sender<Result<Box<TeamStatus>, Error>>),
-    /// Set these options.
-    Set(Vec<(String, String)>, mpsc::Sender<Result<Vec<OptionChange>, Error>>),
-    /// Take this device in.
-    AddMember(String, mpsc::Sender<Result<(), Error>>),
-    /// Let this member go.
-    RemoveMember(String, mpsc::Sender<Result<Vec<String>, Error>>),
-    /// Give this bucket this member.
-    Migrate(u8, String, mpsc::Sender<Result<(), Error>>),
-    /// Enable this member, or disable it.
-    Enable(String, bool, mpsc::Sender<Result<(), Error>>),
-    /// Make this member the active one.
-    Activate(String, mpsc::Sender<Result<(), Error>>),
-    /// What was it told lately?
-    Record(mpsc::Sender<Vec<Arc<[u8]>>>),
-    /// Take everything down and end.
-    Remove(mpsc::Sender<Result<(), Error>>),
-    /// End, and leave the kernel as it is.
-    Leave,
-}
-
 impl RunningTeam {
     /// Sets a team up, or takes over the one that an ended process left, and
     /// returns when its first plan is in force.
     pub fn start(spec: TeamSpec, notify: Notify) -> Result<RunningTeam, Error> {
         spec.check()?;
         let lock = Lock::take(&spec.name)?;
-        RunningTeam::begin(spec, notify, lock, None, Habits::default())
+        RunningTeam::begin(spec, notify, lock, None, ProcessOptions::default())
     }
 
     /// The same; what the user sets is kept.
@@ -147,8 +54,8 @@ impl RunningTeam {
         spec: TeamSpec,
         notify: Notify,
         lock: Lock,
-        keeping: Option<Keeping>,
-        habits: Habits,
+        persistence: Option<Persistence>,
+        options: ProcessOptions,
     ) -> Result<RunningTeam, Error> {
         let name = spec.name.clone();
         let (wake, woken) = socket_pair()?;
@@ -159,7 +66,7 @@ impl RunningTeam {
         let thread = std::thread::Builder::new()
             .name(format!("team {name}"))
             .spawn(move || {
-                let mut shell = match Shell::set_up(spec, notify, events, lock, keeping) {
+                let mut shell = match Shell::set_up(spec, notify, events, lock, persistence) {
                     Ok(shell) => shell,
                     Err(error) => {
                         // The receiver waits for this.
@@ -172,10 +79,10 @@ impl RunningTeam {
                 if shell.kind() == Kind::Bpf {
                     shell.run_first();
                 }
-                if habits.confined {
+                if options.confined {
                     shell.confine();
                 }
-                shell.give_signs(habits.pulse);
+                shell.send_heartbeats_to(options.heartbeat_listener);
                 let _ = ready.send(Ok(shell.kind()));
                 shell.serve(&woken, &inbox)
             })
@@ -327,19 +234,6 @@ impl TeamHandle {
         self.requests.send(request(answer)).map_err(|_| ended())?;
         (&*self.wake).write_all(&[0]).map_err(|_| ended())?;
         answered.recv().map_err(|_| ended())
-    }
-}
-
-impl Keeping {
-    /// The place that a device had.
-    pub(crate) fn place_of(&self, device: &str) -> Option<MemberId> {
-        self.places.iter().find(|(name, _)| name == device).map(|&(_, id)| id)
-    }
-}
-
-impl fmt::Debug for Keeping {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keeping").field("spec", &self.spec).finish_non_exhaustive()
     }
 }
 

@@ -6,10 +6,10 @@ use nicteam_dataplane::Kind;
 use nicteam_sys::{capabilities, sched};
 
 use crate::control::{Server, Sockets};
-use crate::kept::{Kept, Noted, Shelf};
 use crate::lock::Lock;
-use crate::running::Keeping;
-use crate::{Entry, Error, Habits, NEEDED, RunningTeam, TeamHandle};
+use crate::persisted::{ForSuccessor, PersistedTeam, StateStore};
+use crate::persistence::Persistence;
+use crate::{Entry, Error, NEEDED, ProcessOptions, RunningTeam, TeamHandle};
 
 /// A team that runs, is kept, and can be talked to ([`crate::control`]).
 #[derive(Debug)]
@@ -27,33 +27,47 @@ impl Service {
     /// # Errors
     /// It cannot be run, or its sockets cannot be had; then nothing is left, and a team that an ended process
     /// left stays as it was. That it cannot be kept is no error: the listener hears of it.
-    pub fn start(kept: &Kept, listener: Box<dyn Fn(&Entry) + Send>) -> Result<Service, Error> {
-        Service::start_with(kept, listener, Habits::default())
+    pub fn start(persisted: &PersistedTeam, listener: Box<dyn Fn(&Entry) + Send>) -> Result<Service, Error> {
+        Service::start_with(persisted, listener, ProcessOptions::default())
     }
 
     /// The same, with habits of its own.
     ///
     /// # Errors
     /// As above; a thread that keeps capabilities is no error, the listener hears of it.
-    pub fn start_with(kept: &Kept, listener: Box<dyn Fn(&Entry) + Send>, habits: Habits) -> Result<Service, Error> {
-        let spec = kept.spec()?;
+    pub fn start_with(
+        persisted: &PersistedTeam,
+        listener: Box<dyn Fn(&Entry) + Send>,
+        options: ProcessOptions,
+    ) -> Result<Service, Error> {
+        let spec = persisted.spec()?;
         let lock = Lock::take(&spec.name)?;
         // Before anything of the team is touched: what cannot be talked to is not started.
         let sockets = Sockets::bind(&spec.name, &lock)?;
-        let shelf = Shelf::here()?;
-        let (spec_kept, places, log) = (spec.clone(), kept.places(), kept.log.clone());
-        let noted = Noted { tcp_before: kept.tcp_before.clone(), active: kept.active.clone() };
-        let recalled = kept.recalled;
-        let (kept, missing) = (None, Vec::new());
-        let keeping =
-            Keeping { shelf, spec: spec_kept, places, noted, log, listener, kept, kept_of: None, recalled, missing };
+        let store = StateStore::here()?;
+        let (spec_kept, places, log) = (spec.clone(), persisted.places(), persisted.log.clone());
+        let for_successor = ForSuccessor { tcp_before: persisted.tcp_before.clone(), active: persisted.active.clone() };
+        let recalled = persisted.recalled;
+        let (persisted, missing) = (None, Vec::new());
+        let persistence = Persistence {
+            store,
+            spec: spec_kept,
+            places,
+            for_successor,
+            log,
+            listener,
+            persisted,
+            persisted_inputs: None,
+            recalled,
+            missing,
+        };
         // The listener hears what the notices say.
-        let confined = habits.confined;
+        let confined = options.confined;
         if confined {
             // Where it may not now, it could not later.
             let _ = sched::allow_to_run_first();
         }
-        let team = RunningTeam::begin(spec, Box::new(drop), lock, Some(keeping), habits)?;
+        let team = RunningTeam::begin(spec, Box::new(drop), lock, Some(persistence), options)?;
         if confined {
             // The control threads are started with what this one has then.
             capabilities::keep_only(&NEEDED)?;

@@ -10,8 +10,7 @@ use nicteam_team::mode::Sends;
 use nicteam_team::{Config, Duplex, LinkState, MemberLink, MemberStatus, Mode};
 use serde::{Deserialize, Serialize};
 
-use crate::bond;
-use crate::{Aggregation, BondState, HelloState, OneSidedState, PeerState, PortState, RepairState};
+use crate::{Aggregation, BondState, HelloState, OneSidedState, PeerState, PortState, Problem, RepairState};
 
 /// Number of the format. It changes when a field goes or means something else.
 pub const STATUS_SCHEMA: u32 = 1;
@@ -172,15 +171,6 @@ pub struct PagpState {
     pub mode: String,
 }
 
-/// Something that is wrong, in words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Problem {
-    /// What.
-    pub text: String,
-    /// What to do about it.
-    pub hint: String,
-}
-
 /// What the system says of a member's device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeviceFacts<'a> {
@@ -259,7 +249,9 @@ pub(crate) fn problems(status: &TeamStatus, config: &Config) -> Vec<Problem> {
     let mut say = |text: String, hint: String| problems.push(Problem { text, hint });
     let TeamStatus { team, members, .. } = status;
     let live = members.iter().filter(|member| member.is_up()).count();
-    let of_bond = bond::problem(status);
+    let has_carrier = |name: &str| members.iter().any(|member| member.name == name && member.carrier);
+    let needs_lacp = config.mode.traits().sends == Sends::ByFlow;
+    let of_bond = status.openvswitch.as_ref().and_then(|bond| bond.problem(team, needs_lacp, has_carrier));
     let needed = config.min_links.max(1) as usize;
     if members.is_empty() {
         say(format!("{team} has no members and carries nothing"), format!("nicteam team member add {team} DEVICE"));

@@ -12,7 +12,6 @@ mod alone {
 
 /// Mostly waits: many at once.
 mod live {
-    mod above;
     mod aggregation;
     mod arp_monitor;
     mod balance;
@@ -34,6 +33,7 @@ mod live {
     mod proc;
     mod stripe;
     mod unplugged;
+    mod upper_devices;
 }
 
 /// Counts lost frames at moments that a busy machine would move: a few at once, and nothing that computes beside them.

@@ -9,7 +9,7 @@
 #[cfg(nicteam_bpf)]
 mod bpf;
 #[cfg(not(nicteam_bpf))]
-#[path = "bpf/absent.rs"]
+#[path = "bpf/stub.rs"]
 mod bpf;
 mod dataplane;
 mod device;

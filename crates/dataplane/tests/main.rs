@@ -1,7 +1,6 @@
 //! Both dataplanes beside the plan, and each other.
 
 mod common;
-mod imports;
 mod layout;
 
 /// Mostly waits: many at once.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use nicteam_daemon::control::{Client, TeamState, teams};
-use nicteam_daemon::{Shelf, TeamStatus};
+use nicteam_daemon::{StateStore, TeamStatus};
 use nicteam_dataplane::Choice;
 use nicteam_formats::{Address, Disable, Import, Left, Place, Route, Team, quoted};
 use nicteam_sys::netlink::Netlink;
@@ -290,8 +290,8 @@ fn check_without(options: &[(String, String)], place: usize) -> bool {
 
 /// A team of ours: as its process tells, or as it is kept.
 fn own(name: &str, state: TeamState, host: &Host, import: &mut Import) -> Result<(), Error> {
-    let kept = Shelf::here()?.recall(name)?.map(|kept| kept.spec()).transpose()?;
-    let mut team = match kept {
+    let persisted = StateStore::here()?.load(name)?.map(|persisted| persisted.spec()).transpose()?;
+    let mut team = match persisted {
         Some(spec) => {
             let options = options_of(name, &spec.config, import);
             Team {

@@ -18,7 +18,7 @@ use crate::step::{Step, TEAM};
 use crate::survey::Survey;
 use crate::{Error, Refusal, forecast, obstacles};
 
-pub use crate::spec::kept;
+pub use crate::spec::persisted;
 
 /// What would happen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

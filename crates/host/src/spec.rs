@@ -1,6 +1,6 @@
 //! The team of a file, as a team that can be run.
 
-use nicteam_daemon::{Kept, TeamSpec};
+use nicteam_daemon::{PersistedTeam, TeamSpec};
 use nicteam_dataplane::{Choice, Kind};
 use nicteam_formats::Team;
 
@@ -10,8 +10,8 @@ use crate::{Error, Refusal};
 ///
 /// # Errors
 /// An option or a value that there is not, a dataplane that there is not, or members that are not enough.
-pub fn kept(team: &Team) -> Result<Kept, Error> {
-    Ok(Kept::of(&spec(team).map_err(|refusal| Error::Refused { refusals: vec![refusal] })?, None))
+pub fn persisted(team: &Team) -> Result<PersistedTeam, Error> {
+    Ok(PersistedTeam::of(&spec(team).map_err(|refusal| Error::Refused { refusals: vec![refusal] })?, None))
 }
 
 /// The team as it is to be run, or what is wrong with its options.

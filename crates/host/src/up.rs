@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use nicteam_daemon::control::{Client, Request, TeamState, teams};
-use nicteam_daemon::{Kept, Notes, Shelf};
+use nicteam_daemon::{Notes, PersistedTeam, StateStore};
 use nicteam_dataplane::TeamDevice;
 use nicteam_formats::Team;
 use nicteam_sys::netlink::Netlink;
@@ -50,7 +50,7 @@ impl Default for Options<'_> {
 }
 
 /// Starts the team: as a process of its own, or in this one. The team runs when it returns.
-pub type Start<'a> = &'a mut dyn FnMut(&Kept) -> Result<(), String>;
+pub type Start<'a> = &'a mut dyn FnMut(&PersistedTeam) -> Result<(), String>;
 
 /// Brings a team up. Called again, it does what is left to do, which may be nothing.
 ///
@@ -175,15 +175,15 @@ impl Way<'_, '_> {
     /// Starts the team, or gives a running one the options of the file.
     fn begin(&mut self, done: &mut Done) -> Result<bool, Error> {
         let team = &self.team.name;
-        let kept = check::kept(self.team)?;
+        let persisted = check::persisted(self.team)?;
         let state = teams()?.into_iter().find(|listed| listed.team == *team).map(|listed| listed.state);
         if state == Some(TeamState::Running) {
             return self.adjust(done);
         }
         self.keep_network_manager_off(done);
-        let left = Shelf::here()?.recall(team).ok().flatten();
-        let kept = left.map_or_else(|| kept.clone(), |left| kept.clone().after(&left));
-        (self.start)(&kept).map_err(|why| Error::NotStarted { team: team.clone(), why })?;
+        let left = StateStore::here()?.load(team).ok().flatten();
+        let persisted = left.map_or_else(|| persisted.clone(), |left| persisted.clone().after(&left));
+        (self.start)(&persisted).map_err(|why| Error::NotStarted { team: team.clone(), why })?;
         Ok(true)
     }
 

@@ -2,7 +2,6 @@
 
 mod common;
 mod doctor;
-mod imports;
 mod managers;
 mod service;
 

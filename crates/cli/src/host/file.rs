@@ -5,6 +5,7 @@ use std::path::Path;
 use nicteam_formats::{Format, Import, Team, toml};
 use nicteam_host::{check, service};
 
+use super::refusals::refused;
 use crate::failure::Failure;
 use crate::{convert, say};
 
@@ -82,7 +83,7 @@ pub(super) fn teams(import: &Import, names: &[String]) -> Result<Vec<Team>, Fail
     let teams: Vec<Team> = wanted.filter(|team| names.is_empty() || names.contains(&team.name)).cloned().collect();
     match check::between(&teams) {
         refusals if refusals.is_empty() => Ok(teams),
-        refusals => Err(Failure::wrong_input(super::refused(&refusals))),
+        refusals => Err(Failure::wrong_input(refused(&refusals))),
     }
 }
 

@@ -4,6 +4,7 @@ mod check;
 mod confirm;
 mod down;
 mod file;
+mod refusals;
 mod up;
 
 pub(crate) use check::Check;
@@ -11,10 +12,11 @@ pub(crate) use confirm::{AwaitConfirmation, Confirm};
 pub(crate) use down::{Down, taken_down};
 pub(crate) use up::Up;
 
-use nicteam_host::{Error, Refusal};
+use nicteam_host::Error;
 
 use crate::failure::Failure;
 use crate::{say, team};
+use refusals::refused;
 
 /// Carries `check` out.
 pub(crate) fn check(args: &Check) -> Result<(), Failure> {
@@ -52,10 +54,4 @@ impl From<Error> for Failure {
             error => Failure::failed(say::visible(error)),
         }
     }
-}
-
-/// What is in the way, each with its cure.
-fn refused(refusals: &[Refusal]) -> String {
-    let one = |refusal: &Refusal| format!("{}\nhint: {}", say::visible(&refusal.what), say::visible(&refusal.hint));
-    refusals.iter().map(one).collect::<Vec<_>>().join("\n")
 }

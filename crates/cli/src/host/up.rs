@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use nicteam_daemon::Kept;
+use nicteam_daemon::PersistedTeam;
 use nicteam_formats::Team;
 use nicteam_host::check::{self, Plan};
 use nicteam_host::{Error, Refusal, confirm as confirmation, down, up};
 use nicteam_sys::process;
 
 use super::confirm::Guard;
+use super::refusals::refused;
 use super::{confirm, file};
 use crate::failure::Failure;
 use crate::{say, team, value};
@@ -42,7 +43,7 @@ pub(super) fn run(args: &Up) -> Result<(), Failure> {
     let (import, names) = args.given.read()?;
     let active = up::refuse_active(&import);
     if !active.is_empty() && !args.force {
-        return Err(Failure::failed(super::refused(&active)));
+        return Err(Failure::failed(refused(&active)));
     }
     let teams = file::teams(&import, names)?;
     team::require_root()?;
@@ -74,7 +75,7 @@ fn bring_up(wanted: &Team, plan: &Plan, args: &Up) -> Result<Option<Guard>, Fail
     let is_new = !plan.is_up;
     let guard = args.confirm.filter(|_| is_new).map(|wait| confirm::guard(name, wait)).transpose()?;
     let mut failed = None;
-    let mut start = |kept: &Kept| match team::begin(kept) {
+    let mut start = |persisted: &PersistedTeam| match team::begin(persisted) {
         Ok(_) => Ok(()),
         Err(failure) => {
             let said = failure.to_string();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use nicteam_record::{Bundle, Record};
 use nicteam_report::{Compared, ComparedSide, compare, compared_page};
 
-use super::{folder, style};
+use super::bundle::{folder, style};
 use crate::failure::Failure;
 use crate::say;
 

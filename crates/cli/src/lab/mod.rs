@@ -1,6 +1,8 @@
 //! `nicteam lab`: experiments.
 
+mod bundle;
 mod compare;
+mod options;
 mod progress;
 mod tune;
 
@@ -11,13 +13,14 @@ use std::time::Duration;
 use nicteam_dataplane::Kind;
 use nicteam_experiment::{self as experiment, Experiment, Group, MOST_REPETITIONS, Overrides};
 use nicteam_lab::{Outcome, clean};
-use nicteam_record::{Bundle, PAGE, RECORD};
-use nicteam_report::Style;
+use nicteam_record::Bundle;
 use nicteam_sys::process;
 
 use crate::failure::Failure;
 use crate::{privileges, say, value};
 
+use bundle::{folder, tell, write_page};
+use options::options;
 use progress::Live;
 
 /// Experiments.
@@ -160,18 +163,11 @@ fn list() -> String {
 fn run_experiment(run: &Run) -> Result<(), Failure> {
     let (experiment, privileges) = load_to_run(&run.pick, run.dataplane)?;
     let experiment = experiment.repeated(run.repeat);
-    let options = nicteam_lab::Options {
-        binary: myself()?,
-        output: match &run.output {
-            Some(output) => output.clone(),
-            None => nicteam_lab::default_output(&experiment.name)?,
-        },
-        dataplane: run.dataplane,
-        privileges,
-        testbed: None,
-        kinds: None,
-        explain: nicteam_report::findings,
+    let output = match &run.output {
+        Some(output) => output.clone(),
+        None => nicteam_lab::default_output(&experiment.name)?,
     };
+    let options = options(output, run.dataplane, privileges)?;
     let mut live = Live::new(std::io::stderr().is_terminal());
     let outcome = nicteam_lab::run(&experiment, &options, &mut live, write_page);
     drop(live);
@@ -214,15 +210,7 @@ fn draw(Show { pick, dataplane, seeds, json }: &Show) -> Result<(), Failure> {
 fn hold(up: &Up) -> Result<(), Failure> {
     let (experiment, privileges) = load_to_run(&up.pick, up.dataplane)?;
     let run = experiment.runs.first().ok_or_else(|| Failure::wrong_input("the experiment has no runs"))?;
-    let options = nicteam_lab::Options {
-        binary: myself()?,
-        output: PathBuf::new(),
-        dataplane: up.dataplane,
-        privileges,
-        testbed: None,
-        kinds: None,
-        explain: nicteam_report::findings,
-    };
+    let options = options(PathBuf::new(), up.dataplane, privileges)?;
     let held = nicteam_lab::hold(&experiment, run, &options)?;
     let built_ms = held.built_in().as_secs_f64() * 1e3;
     let nodes = held.nodes();
@@ -269,11 +257,6 @@ fn held_text(
     )
 }
 
-/// This program, for the agents.
-fn myself() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|error| Failure::failed(format!("cannot find myself: {error}")))
-}
-
 /// Reads an experiment; what is wrong with it is told all at once.
 fn load(pick: &Pick) -> Result<Experiment, Failure> {
     load_at(pick, pick.rate)
@@ -315,47 +298,6 @@ fn fitted(experiment: Experiment, pick: &Pick, dataplane: Option<Kind>) -> Resul
         "links of {rate}: the most at which this machine carries MTU-sized packets in every run; --rate chooses another"
     ));
     Ok(slower)
-}
-
-/// The folder of a bundle that is named by it or by its record.
-fn folder(path: &Path) -> Result<&Path, Failure> {
-    let parent = path.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
-    let folder = match parent {
-        Some(parent) if path.is_file() && path.file_name().is_some_and(|name| name == RECORD) => parent,
-        _ => path,
-    };
-    if folder.join(RECORD).exists() {
-        return Ok(folder);
-    }
-    let wrong = format!("{} is no folder with a {RECORD}", path.display());
-    Err(Failure::wrong_input(wrong).hint(Some("give the folder that `nicteam lab run` named at its end")))
-}
-
-/// Writes the page into the bundle.
-fn write_page(bundle: &Bundle) -> Result<(), nicteam_lab::Error> {
-    let page = nicteam_report::html(bundle)?;
-    Ok(bundle.write_page(&page)?)
-}
-
-/// Prints the table or the record, and says where the page is.
-fn tell(bundle: &Bundle, json: bool) -> Result<(), Failure> {
-    if json {
-        let text = serde_json::to_string_pretty(&bundle.record).map_err(Failure::failed)?;
-        say::data(text + "\n")?;
-    } else {
-        say::data(nicteam_report::table(&bundle.record, &style()))?;
-    }
-    say::line(format_args!("\nreport: {}", bundle.dir.join(PAGE).display()));
-    Ok(())
-}
-
-/// What standard output can show.
-fn style() -> Style {
-    let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let locale =
-        ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
-    let ascii = locale.is_some_and(|locale| matches!(locale.as_str(), "C" | "POSIX"));
-    Style { color, ascii, ..Style::default() }
 }
 
 fn clean_up(results: &Path) -> Result<(), Failure> {

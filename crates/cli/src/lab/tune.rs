@@ -10,6 +10,8 @@ use nicteam_lab::Progress;
 use nicteam_sys::process;
 use nicteam_tune::{Asked, ENOUGH, Finding, Outcome, Told, html, page, tune};
 
+use super::bundle::write_page;
+use super::options::options;
 use super::progress::Live;
 use crate::failure::Failure;
 use crate::{privileges, say, value};
@@ -67,15 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         overrides.rate_bps = Some(rate_bps);
     }
     let output = folder(args, &found.name)?;
-    let options = nicteam_lab::Options {
-        binary: super::myself()?,
-        output: output.clone().unwrap_or_default(),
-        dataplane: args.dataplane,
-        privileges,
-        testbed: None,
-        kinds: None,
-        explain: nicteam_report::findings,
-    };
+    let options = options(output.clone().unwrap_or_default(), args.dataplane, privileges)?;
     let asked = Asked {
         name: found.name.clone(),
         path: found.path.clone(),
@@ -83,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         overrides,
         look_alone: args.look,
         options,
-        complete: super::write_page,
+        complete: write_page,
     };
     let mut live = Shown(Live::new(std::io::stderr().is_terminal()));
     let report = tune(&asked, &mut live).map_err(failure)?;

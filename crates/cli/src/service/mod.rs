@@ -1,15 +1,15 @@
 //! `nicteam service`: what a service manager calls. People use `systemctl`; docs/service.md says how.
 
 mod generator;
+mod of_file;
 mod reload;
 mod run;
 mod stop;
 mod watch;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use nicteam_host::service::{self, Error};
+use nicteam_host::service::Error;
 
 use crate::failure::Failure;
 use crate::say;
@@ -21,16 +21,6 @@ pub(crate) enum Command {
     Reload(reload::Reload),
     Stop(stop::Stop),
     Generator(generator::Generator),
-}
-
-/// A team of the files.
-#[derive(Debug, clap::Args)]
-pub(crate) struct OfFile {
-    /// The team: a section `[teams.NAME]`.
-    name: String,
-    /// The folder of the files.
-    #[arg(long, value_name = "FOLDER", default_value = service::FOLDER)]
-    config: PathBuf,
 }
 
 /// Carries a command out.

@@ -2,7 +2,7 @@
 
 use nicteam_host::service;
 
-use super::OfFile;
+use super::of_file::OfFile;
 use crate::failure::Failure;
 use crate::say;
 use crate::team::require_root;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use nicteam_daemon::control::{Client, Refusal, RefusalKind};
-use nicteam_daemon::{Entry, Habits, Happened, Kept, Service, Shelf};
+use nicteam_daemon::{Entry, Happened, PersistedTeam, ProcessOptions, Service, StateStore};
 use nicteam_dataplane::TeamDevice;
 use nicteam_formats::Team;
 use nicteam_host::managers::network_manager;
@@ -16,7 +16,7 @@ use nicteam_sys::Context;
 use nicteam_sys::signals::Signals;
 use nix::sys::signal::Signal;
 
-use super::OfFile;
+use super::of_file::OfFile;
 use super::watch::Manager;
 use crate::failure::Failure;
 use crate::say;
@@ -102,11 +102,11 @@ fn start(team: &Team, absent: &Absent, manager: &Manager) -> Result<Service, Fai
     let options = Options { force: left.is_some(), members_may_come: true, ..Options::default() };
     let as_left = left.filter(|_| service::is_noted(team).unwrap_or(false));
     let mut service = None;
-    let mut begin = |kept: &Kept| {
+    let mut begin = |persisted: &PersistedTeam| {
         // A file that says what it said lets stand what was set by hand since.
-        let kept = as_left.clone().unwrap_or_else(|| kept.clone());
-        let kept = if absent.0.is_empty() { kept } else { kept.with_members_to_come() };
-        service = Some(begin_with(&kept, manager).map_err(|error| not_started(&error).to_string())?);
+        let persisted = as_left.clone().unwrap_or_else(|| persisted.clone());
+        let persisted = if absent.0.is_empty() { persisted } else { persisted.with_members_to_come() };
+        service = Some(begin_with(&persisted, manager).map_err(|error| not_started(&error).to_string())?);
         Ok(())
     };
     let done = up::bring_up(team, &mut begin, options);
@@ -130,9 +130,9 @@ fn start_as_left(team: &str, wrong: Failure, manager: &Manager) -> Result<Servic
     begin_with(&left.with_members_to_come(), manager).map_err(|error| not_started(&error))
 }
 
-fn begin_with(kept: &Kept, manager: &Manager) -> Result<Service, nicteam_daemon::Error> {
-    let habits = Habits { pulse: Some(manager.pulse()), confined: true };
-    Service::start_with(kept, Box::new(tell), habits)
+fn begin_with(persisted: &PersistedTeam, manager: &Manager) -> Result<Service, nicteam_daemon::Error> {
+    let options = ProcessOptions { heartbeat_listener: Some(manager.heartbeat_listener()), confined: true };
+    Service::start_with(persisted, Box::new(tell), options)
 }
 
 /// Devices that are the team's are none of NetworkManager's, which may start later.
@@ -148,7 +148,7 @@ fn keep_network_manager_off(team: &Team) {
 }
 
 /// Ends the process that runs the team, if one does, without taking it down; what is kept of the team.
-fn take_over(team: &str) -> Result<Option<Kept>, Failure> {
+fn take_over(team: &str) -> Result<Option<PersistedTeam>, Failure> {
     match Client::connect(team) {
         Ok(client) => client.replace()?,
         Err(Refusal { kind: RefusalKind::NotRunning, .. }) => nicteam_daemon::control::wait_until_free(team)?,
@@ -157,7 +157,7 @@ fn take_over(team: &str) -> Result<Option<Kept>, Failure> {
         Err(refusal) => return Err(refusal.into()),
     }
     // What cannot be read is made anew by the file.
-    Ok(Shelf::here().and_then(|shelf| shelf.recall(team)).unwrap_or_default())
+    Ok(StateStore::here().and_then(|store| store.load(team)).unwrap_or_default())
 }
 
 /// Does what signals say, until one of them or the team ends it.
@@ -179,7 +179,7 @@ fn serve(service: Service, run: &Run, signals: &Signals, manager: &Manager) -> R
     // Why it ended by itself, if nobody asked for it.
     service.end().map_err(Failure::failed)?;
     // Where it is kept, another process runs it from now on.
-    if !Shelf::here().and_then(|shelf| shelf.recall(&team)).is_ok_and(|kept| kept.is_some()) {
+    if !StateStore::here().and_then(|store| store.load(&team)).is_ok_and(|persisted| persisted.is_some()) {
         let _ = service::forget(&team);
     }
     Ok(ExitCode::from(TAKEN_DOWN))

@@ -4,7 +4,7 @@ use std::env;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nicteam_daemon::{Pulse, Vitals};
+use nicteam_daemon::{Heartbeat, HeartbeatListener};
 use nicteam_sys::notify::Notify;
 
 use crate::failure::Failure;
@@ -34,10 +34,10 @@ impl Manager {
     }
 
     /// What tells it of the team's signs of life.
-    pub(super) fn pulse(&self) -> Pulse {
+    pub(super) fn heartbeat_listener(&self) -> HeartbeatListener {
         let (manager, mut before) = (self.clone(), Said::default());
-        Box::new(move |vitals| {
-            let lines = before.lines(vitals, manager.watches);
+        Box::new(move |heartbeat| {
+            let lines = before.lines(heartbeat, manager.watches);
             manager.say(&lines);
         })
     }
@@ -47,21 +47,21 @@ impl Manager {
 #[derive(Debug, Default)]
 struct Said {
     status: String,
-    patience: Option<Duration>,
+    watchdog_timeout: Option<Duration>,
 }
 
 impl Said {
     /// What it is to be told now: a sign of life, and what has changed.
-    fn lines(&mut self, vitals: &Vitals, watches: bool) -> String {
+    fn lines(&mut self, heartbeat: &Heartbeat, watches: bool) -> String {
         let mut lines = Vec::new();
         if watches {
             // How long the unit's file cannot know: it follows from the team's options.
-            if self.patience.replace(vitals.patience) != Some(vitals.patience) {
-                lines.push(format!("WATCHDOG_USEC={}", vitals.patience.as_micros()));
+            if self.watchdog_timeout.replace(heartbeat.watchdog_timeout) != Some(heartbeat.watchdog_timeout) {
+                lines.push(format!("WATCHDOG_USEC={}", heartbeat.watchdog_timeout.as_micros()));
             }
             lines.push("WATCHDOG=1".to_owned());
         }
-        let status = vitals.to_string();
+        let status = heartbeat.to_string();
         if self.status != status {
             lines.push(format!("STATUS={status}"));
             self.status = status;
@@ -78,22 +78,22 @@ mod tests {
 
     #[test]
     fn what_has_not_changed_is_not_said_again() {
-        let vitals = Vitals {
+        let heartbeat = Heartbeat {
             mode: Mode::Ad,
             dataplane: Kind::Bpf,
             members: 2,
             up: 2,
             missing: 0,
             carrier: true,
-            patience: Duration::from_secs(20),
+            watchdog_timeout: Duration::from_secs(20),
         };
         let mut said = Said::default();
         let first = "WATCHDOG_USEC=20000000\nWATCHDOG=1\nSTATUS=802.3ad, carrier, 2 of 2 members up, bpf";
-        assert_eq!(said.lines(&vitals, true), first);
-        assert_eq!(said.lines(&vitals, true), "WATCHDOG=1");
-        let slow = Vitals { patience: Duration::from_secs(150), ..vitals.clone() };
+        assert_eq!(said.lines(&heartbeat, true), first);
+        assert_eq!(said.lines(&heartbeat, true), "WATCHDOG=1");
+        let slow = Heartbeat { watchdog_timeout: Duration::from_secs(150), ..heartbeat.clone() };
         assert_eq!(said.lines(&slow, true), "WATCHDOG_USEC=150000000\nWATCHDOG=1");
-        let fewer = Vitals { up: 1, ..slow };
+        let fewer = Heartbeat { up: 1, ..slow };
         assert_eq!(said.lines(&fewer, false), "STATUS=802.3ad, carrier, 1 of 2 members up, bpf");
         assert_eq!(said.lines(&fewer, false), "");
     }

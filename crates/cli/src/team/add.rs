@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nicteam_daemon::control::{Client, Refusal, RefusalKind, TeamState, meant, teams, wait_until_free};
-use nicteam_daemon::{Kept, Shelf};
+use nicteam_daemon::{PersistedTeam, StateStore};
 use nicteam_host::service;
 use nicteam_sys::{Context, process};
 use nix::sys::signal::{Signal, kill};
@@ -61,7 +61,7 @@ pub(super) fn add(add: &Add) -> Result<(), Failure> {
     let spec = add.spec.team()?;
     require_root()?;
     let log = add.log.as_ref().map(std::path::absolute).transpose();
-    start(&Kept::of(&spec, log.context(|| "find the log's folder".to_owned())?))
+    start(&PersistedTeam::of(&spec, log.context(|| "find the log's folder".to_owned())?))
 }
 
 /// Restarts one team or all.
@@ -84,12 +84,12 @@ fn restart_all() -> Result<(), Failure> {
 }
 
 fn restart_one(name: &str) -> Result<(), Failure> {
-    let kept = || Shelf::here().and_then(|shelf| shelf.recall(name)).map_err(|error| not_started(&error));
+    let persisted = || StateStore::here().and_then(|store| store.load(name)).map_err(|error| not_started(&error));
     // A process ends for the next one only if there is something to start that with.
-    if kept()?.is_none() {
+    if persisted()?.is_none() {
         return match Client::watch(name) {
-            Ok(_) => Err(nothing_kept(name)),
-            Err(Refusal { kind: RefusalKind::NotRunning, .. }) => Err(nothing_kept(name)),
+            Ok(_) => Err(nothing_persisted(name)),
+            Err(Refusal { kind: RefusalKind::NotRunning, .. }) => Err(nothing_persisted(name)),
             Err(refusal) => Err(refusal.into()),
         };
     }
@@ -107,13 +107,13 @@ fn restart_one(name: &str) -> Result<(), Failure> {
         Err(refusal) => return Err(refusal.into()),
     }
     // It may have changed until the process ended.
-    match kept()? {
-        Some(kept) => start(&kept),
-        None => Err(nothing_kept(name)),
+    match persisted()? {
+        Some(persisted) => start(&persisted),
+        None => Err(nothing_persisted(name)),
     }
 }
 
-fn nothing_kept(name: &str) -> Failure {
+fn nothing_persisted(name: &str) -> Failure {
     Failure::failed(format!("nothing is kept of team {name}"))
         .hint(Some("add it again with its members and options, which takes it over"))
 }
@@ -127,20 +127,20 @@ pub(crate) struct Started {
 }
 
 /// Starts the process of a team, and says that it runs.
-fn start(kept: &Kept) -> Result<(), Failure> {
-    let Started { dataplane, pid } = begin(kept)?;
-    say::line(format_args!("team {} runs on the {dataplane} dataplane, process {pid}", kept.name));
+fn start(persisted: &PersistedTeam) -> Result<(), Failure> {
+    let Started { dataplane, pid } = begin(persisted)?;
+    say::line(format_args!("team {} runs on the {dataplane} dataplane, process {pid}", persisted.name));
     Ok(())
 }
 
 /// Starts the process of a team and waits until it says how the team began.
-pub(crate) fn begin(kept: &Kept) -> Result<Started, Failure> {
-    let team = &kept.name;
+pub(crate) fn begin(persisted: &PersistedTeam) -> Result<Started, Failure> {
+    let team = &persisted.name;
     let program = std::env::current_exe().context(|| "find the own program".to_owned())?;
     let mut command = Command::new(program);
     command.args(["team", "serve"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().context(|| format!("start the process of team {team}"))?;
-    let text = serde_json::to_string(kept).map_err(Failure::failed)?;
+    let text = serde_json::to_string(persisted).map_err(Failure::failed)?;
     if let Some(mut stdin) = child.stdin.take() {
         // A child that has ended says why, or its silence does.
         let _ = stdin.write_all(text.as_bytes());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use nicteam_daemon::control::{Client, RefusalKind, meant};
-use nicteam_daemon::{Entry, Shelf, TeamStatus, Whose, show};
+use nicteam_daemon::{Entry, StateStore, TeamStatus, Whose, show};
 use nicteam_team::replay::head;
 
 use crate::failure::Failure;
@@ -67,7 +67,7 @@ fn last(team: &str) -> Result<Vec<u8>, Failure> {
 
 /// What a process of the team had saved.
 fn saved(team: &str, whose: Whose) -> Result<Option<Vec<u8>>, Failure> {
-    Shelf::here().and_then(|shelf| shelf.recording(team, whose)).map_err(Failure::failed)
+    StateStore::here().and_then(|store| store.recording(team, whose)).map_err(Failure::failed)
 }
 
 fn none_before(team: &str) -> Failure {

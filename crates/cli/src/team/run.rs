@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::mpsc;
 
 use nicteam_daemon::control::Refusal;
-use nicteam_daemon::{Entry, Habits, Happened, Kept, Service};
+use nicteam_daemon::{Entry, Happened, PersistedTeam, ProcessOptions, Service};
 use nicteam_sys::{Context, process};
 use nix::fcntl::OFlag;
 use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout, setsid};
@@ -57,8 +57,8 @@ pub(super) fn run(run: &Run) -> Result<(), Failure> {
     let spec = run.spec.team()?;
     require_root()?;
     process::catch_termination()?;
-    let habits = Habits { confined: true, ..Habits::default() };
-    let service = Service::start_with(&Kept::of(&spec, None), Box::new(tell), habits);
+    let options = ProcessOptions { confined: true, ..ProcessOptions::default() };
+    let service = Service::start_with(&PersistedTeam::of(&spec, None), Box::new(tell), options);
     let service = service.map_err(|error| not_started(&error))?;
     say::line(format_args!("team {} runs on the {} dataplane", service.name(), service.dataplane()));
     service.wait(process::termination_event()).map_err(Failure::failed)?;
@@ -73,9 +73,9 @@ pub(super) fn serve() -> Result<(), Failure> {
     std::env::set_current_dir("/").context(|| "go to /".to_owned())?;
     let mut text = String::new();
     io::stdin().read_to_string(&mut text).context(|| "read the team from standard input".to_owned())?;
-    let kept: Kept = serde_json::from_str(&text).map_err(Failure::wrong_input)?;
+    let persisted: PersistedTeam = serde_json::from_str(&text).map_err(Failure::wrong_input)?;
     process::catch_termination()?;
-    let log = open_log(&kept)?;
+    let log = open_log(&persisted)?;
     let_go_of_terminal(log.as_ref())?;
     let (troubles, heard) = mpsc::channel();
     let listener = move |entry: &Entry| {
@@ -87,8 +87,8 @@ pub(super) fn serve() -> Result<(), Failure> {
             let _ = troubles.send(text.clone());
         }
     };
-    let habits = Habits { confined: true, ..Habits::default() };
-    let service = match Service::start_with(&kept, Box::new(listener), habits) {
+    let options = ProcessOptions { confined: true, ..ProcessOptions::default() };
+    let service = match Service::start_with(&persisted, Box::new(listener), options) {
         Ok(service) => service,
         Err(error) => {
             let code = not_started(&error).number();
@@ -104,8 +104,8 @@ pub(super) fn serve() -> Result<(), Failure> {
 }
 
 /// The file that what happens is appended to, if there is to be one.
-fn open_log(kept: &Kept) -> Result<Option<File>, Failure> {
-    let Some(path) = &kept.log else { return Ok(None) };
+fn open_log(persisted: &PersistedTeam) -> Result<Option<File>, Failure> {
+    let Some(path) = &persisted.log else { return Ok(None) };
     // A log may hold what other users are not to read, and a link in its place may lead anywhere.
     let no_link = OFlag::O_NOFOLLOW.bits();
     let opened = OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(no_link).open(path);

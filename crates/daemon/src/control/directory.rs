@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::sockets::{STATUS, reach};
 use super::{Refusal, RefusalKind};
 use crate::folder::{Folder, GROUP, Opened};
-use crate::{Error, Shelf, lock};
+use crate::{Error, StateStore, lock};
 
 /// A team of this network namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,7 +108,7 @@ pub(super) fn no_team(team: &str) -> Refusal {
             format!("`nicteam team restart {team}` takes it over, with the members and options it had"),
         ),
         // A process that is killed lets its sockets go one by one.
-        Some(TeamState::Held) if Shelf::here().is_ok_and(|shelf| shelf.path(team).exists()) => Refusal::new(
+        Some(TeamState::Held) if StateStore::here().is_ok_and(|store| store.path(team).exists()) => Refusal::new(
             RefusalKind::NotRunning,
             format!("the process of team {team} is just ending, or starting"),
             "try again",

@@ -1,5 +1,8 @@
 //! How a running team is talked to.
 //!
+//! Here belong the sockets, the protocol, both its ends, and the list of teams that can be reached. A request is handed to the
+//! team's thread ([`crate::TeamHandle`]); nothing here touches the team or its devices.
+//!
 //! The process of a team listens on two Unix stream sockets in the folder of its network namespace
 //! (`/run/nicteam/netns-COOKIE`, 0750, root's):
 //!

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use nicteam_sys::capabilities::{self, Capability};
 
-use super::{Opened, is_locked, open_folder};
+use super::opened::{Opened, is_locked, open_folder};
 
 /// The file that names the namespace.
 const MARK: &str = "namespace";

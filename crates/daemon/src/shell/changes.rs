@@ -9,9 +9,9 @@ use nicteam_team::{FailOverMac, Group, MemberId, Subnet};
 use nicteam_wire::{Mac, ethertype};
 
 use super::Shell;
-use crate::above;
-use crate::first::FirstError;
+use crate::first_error::FirstError;
 use crate::ports::Member;
+use crate::upper_devices;
 use crate::{Error, Happened};
 
 impl Shell {
@@ -49,7 +49,7 @@ impl Shell {
         match change {
             Change::Link(link) => self.follow(&link),
             Change::LinkGone(index) => self.lose(index),
-            Change::Addresses(index) if self.above.iter().any(|device| device.index == index) => {
+            Change::Addresses(index) if self.upper_devices.iter().any(|device| device.index == index) => {
                 self.announce_addresses()
             }
             Change::Addresses(_) | Change::Filters(_) => Ok(()),
@@ -59,8 +59,8 @@ impl Shell {
 
     /// Takes in a device as it is now.
     fn follow(&mut self, link: &Link) -> Result<(), Error> {
-        if above::concerns(link, &self.above) {
-            self.follow_above()?;
+        if upper_devices::concerns(link, &self.upper_devices) {
+            self.follow_upper_devices()?;
             // Addresses that a device above adds make the team device take every frame without a word.
             self.follow_filter()?;
         }
@@ -185,9 +185,9 @@ impl Shell {
     }
 
     /// Takes in what is above the team, if it is not what it was.
-    fn follow_above(&mut self) -> Result<(), Error> {
+    fn follow_upper_devices(&mut self) -> Result<(), Error> {
         let links = self.netlink.links()?;
-        if above::above(&links, self.device.index) == self.above {
+        if upper_devices::upper_devices(&links, self.device.index) == self.upper_devices {
             return Ok(());
         }
         self.announce_addresses()
@@ -196,7 +196,7 @@ impl Shell {
     /// A device is gone.
     fn lose(&mut self, index: u32) -> Result<(), Error> {
         self.gone |= index == self.device.index;
-        if !self.gone && self.above.iter().any(|device| device.index == index) {
+        if !self.gone && self.upper_devices.iter().any(|device| device.index == index) {
             self.announce_addresses()?;
         }
         let Some(place) = self.members.iter().position(|member| member.port.index == index) else {
@@ -237,10 +237,10 @@ impl Shell {
     /// Announced are those that are reached at the team's Ethernet address,
     /// behind one customer tag at most.
     pub(super) fn announce_addresses(&mut self) -> Result<(), Error> {
-        self.above = above::above(&self.netlink.links()?, self.device.index);
+        self.upper_devices = upper_devices::upper_devices(&self.netlink.links()?, self.device.index);
         let (mut announced, mut subnets) = (Vec::new(), Vec::new());
         for (index, address, prefix_len) in self.netlink.all_addresses()? {
-            let Some(device) = self.above.iter().find(|device| device.index == index) else { continue };
+            let Some(device) = self.upper_devices.iter().find(|device| device.index == index) else { continue };
             let vlan = match device.tags[..] {
                 [] => Some(0),
                 [tag] if tag.protocol == ethertype::VLAN => Some(tag.tci),

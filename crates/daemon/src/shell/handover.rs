@@ -46,7 +46,7 @@ impl Shell {
     /// Notes how the ports are, for the next process.
     pub(super) fn hand_over(&self) -> Result<(), Error> {
         let ports: Vec<Port> = self.dataplane.remembered()?.iter().map(Port::of).collect();
-        if self.keeping.is_none() || ports.is_empty() {
+        if self.persistence.is_none() || ports.is_empty() {
             return Ok(());
         }
         let noted = Noted { at_us: monotonic_us(), ports };
@@ -58,7 +58,7 @@ impl Shell {
     /// How the ports were that an ended process left: by the programs' map or, where that cannot be read, by what was noted.
     pub(super) fn ports_left(&self) -> Result<Vec<Remembered>, Error> {
         let found = self.dataplane.remembered()?;
-        if self.keeping.is_none() {
+        if self.persistence.is_none() {
             return Ok(found);
         }
         let notes = Notes::of(&self.device.name)?;

@@ -12,15 +12,15 @@ use nicteam_team::{ActiveSlave, Config, FailOverMac, Identity, MAX_MEMBERS, Memb
 use nicteam_wire::Mac;
 use nix::errno::Errno;
 
-use super::linger::Linger;
+use super::drain::DrainPeriod;
 use super::listeners::Listeners;
-use super::{Readable, Shell, missing};
+use super::{Readable, Shell, missing_members};
 use crate::clock::Clock;
-use crate::first::FirstError;
+use crate::first_error::FirstError;
 use crate::lock::Lock;
+use crate::persistence::Persistence;
 use crate::ports::{self, Candidate, Member};
 use crate::repairs::Repairs;
-use crate::running::Keeping;
 use crate::tcp::Tcp;
 use crate::{Error, Happened, Journal, Notify, TeamSpec};
 
@@ -35,10 +35,10 @@ impl Shell {
         notify: Notify,
         journal: Arc<Journal>,
         lock: Lock,
-        mut keeping: Option<Keeping>,
+        mut persistence: Option<Persistence>,
     ) -> Result<Shell, Error> {
         let (mut netlink, monitor, ethtool) = (Netlink::open()?, Monitor::open()?, Ethtool::open()?);
-        let found = missing::find(&mut netlink, &spec, keeping.as_mut())?;
+        let found = missing_members::find(&mut netlink, &spec, persistence.as_mut())?;
         let tag_bytes = spec.config.tag_bytes();
         let smallest = found.iter().map(|candidate| candidate.original.mtu.saturating_sub(tag_bytes)).min();
         // One that has lost all its members is its device alone.
@@ -57,7 +57,7 @@ impl Shell {
         let mut team = Recorded::begin(spec.config, mac, clock.now(), RECORDED)?;
         let identity = Identity { number: random::number()?, secret: random::bytes()? };
         team.set_identity(identity, clock.now());
-        if let Some(active) = keeping.as_ref().and_then(|keeping| keeping.noted.active.as_deref()) {
+        if let Some(active) = persistence.as_ref().and_then(|persistence| persistence.for_successor.active.as_deref()) {
             team.remember_active(active);
         }
         let (device, adopted) = TeamDevice::create_or_adopt(&mut netlink, &spec.name, mac, mtu)?;
@@ -69,8 +69,8 @@ impl Shell {
             }
         })?;
         let members = Vec::with_capacity(found.len());
-        let tcp = Tcp::left(keeping.as_ref().and_then(|keeping| keeping.noted.tcp_before.clone()));
-        let saved = keeping.as_ref().map(|keeping| keeping.shelf.saved(&spec.name));
+        let tcp = Tcp::left(persistence.as_ref().and_then(|persistence| persistence.for_successor.tcp_before.clone()));
+        let saved = persistence.as_ref().map(|persistence| persistence.store.saved(&spec.name));
         let (held, gone, _lock) = (true, false, lock);
         let mut shell = Shell {
             team,
@@ -88,17 +88,17 @@ impl Shell {
             netlink,
             monitor,
             ethtool,
-            linger: Linger::default(),
+            drain_period: DrainPeriod::default(),
             listeners: Listeners::default(),
             readable: Readable::default(),
             tcp,
             renewed: clock.now(),
-            above: Vec::new(),
+            upper_devices: Vec::new(),
             notify,
             journal,
-            keeping,
+            persistence,
             saved,
-            beating: None,
+            heartbeats: None,
             repairs: Repairs::default(),
             _lock,
         };
@@ -107,7 +107,7 @@ impl Shell {
             Ok(()) => {
                 shell.note(Happened::Started { taken_over: adopted });
                 shell.say_missing();
-                shell.keep();
+                shell.persist();
                 Ok(shell)
             }
             Err(error) => {
@@ -204,7 +204,7 @@ impl Shell {
             }
             // Where it was, or frames would be lost while it moves in the plan in force.
             let known_as = candidate.formerly.clone().unwrap_or_else(|| name.clone());
-            let before = self.keeping.as_ref().and_then(|keeping| keeping.place_of(&known_as));
+            let before = self.persistence.as_ref().and_then(|persistence| persistence.place_of(&known_as));
             let id = before.or_else(|| self.free_place()).ok_or(TeamError::Full)?;
             let (mac, own, mtu) = (self.mac_for(&candidate), candidate.original.mac, self.member_mtu());
             let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, mac, mtu)?;
@@ -292,7 +292,7 @@ impl Shell {
         // The first error is the one to report.
         if !adopted {
             // What was persisted before is the next one's to try.
-            self.keeping = self.keeping.filter(|keeping| !keeping.recalled);
+            self.persistence = self.persistence.filter(|persistence| !persistence.recalled);
             let _ = self.take_down();
             return;
         }

@@ -1,16 +1,23 @@
 //! The thread of a team: waits, tells the team what happened, does what it asks for.
+//!
+//! Here belongs what needs the whole [`Shell`], one file a task; what can do without it stands beside this folder, or here as
+//! a type of its own (`drain`, `listeners`). Only this thread touches the team's devices, dataplane and files. Each change of
+//! the team is drained wholly before the next one begins.
 
 mod changes;
+mod drain;
+mod draining;
 mod handover;
+mod heartbeat;
 mod lifetime;
-mod linger;
 mod listeners;
-mod live;
-mod missing;
-mod pulse;
+mod listening;
+mod missing_members;
+mod persisting;
+mod reconfiguring;
 mod repairing;
-mod room;
-mod telling;
+mod reporting;
+mod tag_headroom;
 
 use std::io::Read;
 use std::os::fd::AsFd;
@@ -28,18 +35,19 @@ use nicteam_wire::Mac;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
-use crate::above::Above;
 use crate::clock::Clock;
+use crate::heartbeat::Heartbeats;
 use crate::lock::Lock;
+use crate::persistence::Persistence;
 use crate::ports::Member;
 use crate::repairs::Repairs;
-use crate::running::{Keeping, Request};
+use crate::request::Request;
 use crate::saved::Saved;
 use crate::tcp::Tcp;
-use crate::{Error, Happened, Journal, NEEDED, Notify, Pulse};
-use linger::Linger;
+use crate::upper_devices::UpperDevice;
+use crate::{Error, Happened, HeartbeatListener, Journal, NEEDED, Notify};
+use drain::DrainPeriod;
 use listeners::Listeners;
-use pulse::Beating;
 
 /// How a member's link is read: [`Member::read`] or [`Member::poll`].
 type ReadLink = fn(&mut Member, &mut Netlink, &Ethtool) -> (MemberLink, Option<Error>);
@@ -67,20 +75,20 @@ pub(crate) struct Shell {
     netlink: Netlink,
     monitor: Monitor,
     ethtool: Ethtool,
-    linger: Linger,
+    drain_period: DrainPeriod,
     listeners: Listeners,
     readable: Readable,
     tcp: Tcp,
     /// When the lease of the plan was renewed last.
     renewed: Time,
     /// What is above the team, as far as it was read.
-    above: Vec<Above>,
+    upper_devices: Vec<UpperDevice>,
     notify: Notify,
     journal: Arc<Journal>,
-    keeping: Option<Keeping>,
+    persistence: Option<Persistence>,
     /// Where it is saved what the team was told; `None`: it is not, or could not be.
     saved: Option<Saved>,
-    beating: Option<Beating>,
+    heartbeats: Option<Heartbeats>,
     repairs: Repairs,
     _lock: Lock,
 }
@@ -118,9 +126,10 @@ impl Shell {
     }
 
     /// From now on somebody hears signs of life.
-    pub(crate) fn give_signs(&mut self, pulse: Option<Pulse>) {
-        self.beating = pulse.map(|pulse| Beating::new(pulse, self.clock.now()));
-        self.beat();
+    pub(crate) fn send_heartbeats_to(&mut self, heartbeat_listener: Option<HeartbeatListener>) {
+        self.heartbeats =
+            heartbeat_listener.map(|heartbeat_listener| Heartbeats::new(heartbeat_listener, self.clock.now()));
+        self.send_heartbeat();
     }
 
     /// Keeps the capabilities alone that it needs from now on. A thread that cannot has them all, which its status shows.
@@ -184,9 +193,9 @@ impl Shell {
             }
             self.renew();
             self.close_relieved();
-            self.keep();
+            self.persist();
             self.save_recording();
-            self.beat();
+            self.send_heartbeat();
         }
     }
 
@@ -206,13 +215,13 @@ impl Shell {
         };
         let _ = sent;
         // Before anybody hears of the change and trusts in it.
-        self.keep();
+        self.persist();
     }
 
     /// Waits for a link event, a request, a frame for the control side or the team's deadline.
     fn wait(&mut self, woken: &UnixStream) -> Result<(), Error> {
         let of_team = self.team.poll_timeout().map(|(deadline, _)| deadline);
-        let own = self.linger.deadline().into_iter().chain(self.beating.as_ref().map(Beating::deadline));
+        let own = self.drain_period.deadline().into_iter().chain(self.heartbeats.as_ref().map(Heartbeats::deadline));
         let own = own.chain(self.saved.as_ref().and_then(Saved::deadline)).chain(self.repairs.deadline());
         let timeout = match of_team.into_iter().chain(own).chain(self.listeners.deadline()).min() {
             Some(deadline) => self.clock.until(deadline),

@@ -1,4 +1,7 @@
 //! A team's status in the forms that people and programs expect.
+//!
+//! One file a form; each makes a text of a [`TeamStatus`] and of nothing else. Nothing here asks a team, a device or a clock,
+//! and what other programs read is compared with what the original prints: a word that changes is a format that changes.
 
 mod one_sided;
 pub mod openvswitch;

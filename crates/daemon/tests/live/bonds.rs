@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use crate::common::{on_each_dataplane, spec, start};
-use nicteam_daemon::{BondState, Kept, RunningTeam, Service, Shelf};
+use nicteam_daemon::{BondState, PersistedTeam, RunningTeam, Service, StateStore};
 use nicteam_dataplane::Kind;
 use nicteam_testnet::{Host, OpenVSwitch, Switch, cable, eventually};
 
@@ -126,14 +126,15 @@ fn the_next_process_begins_with_the_active_member_of_the_last() {
     on_each_dataplane(|kind| {
         let (mut a, mut switch) = (Host::quiet(), Switch::new());
         switch.join_all(&mut a, "eth", "a", 2);
-        let kept = Kept::of(&spec(&[("mode", "ovs-active-backup")], kind), None);
+        let persisted = PersistedTeam::of(&spec(&[("mode", "ovs-active-backup")], kind), None);
         let active = |service: &Service| service.handle().status().unwrap().active;
-        let begin = |kept: &Kept| a.netns.run(|| Service::start(kept, Box::new(|_| ()))).unwrap().unwrap();
-        let service = begin(&kept);
+        let begin =
+            |persisted: &PersistedTeam| a.netns.run(|| Service::start(persisted, Box::new(|_| ()))).unwrap().unwrap();
+        let service = begin(&persisted);
         assert_eq!(active(&service).as_deref(), Some("eth0"));
         service.handle().activate("eth1").unwrap();
         drop(service);
-        let recalled = a.netns.run(|| Shelf::here().unwrap().recall("team0")).unwrap().unwrap().unwrap();
+        let recalled = a.netns.run(|| StateStore::here().unwrap().load("team0")).unwrap().unwrap().unwrap();
         let service = begin(&recalled);
         assert_eq!(active(&service).as_deref(), Some("eth1"));
         service.end().unwrap();

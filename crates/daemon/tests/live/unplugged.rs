@@ -1,6 +1,6 @@
 //! Members whose devices go and come while their team runs, and a filter of addresses in front of one.
 
-use nicteam_daemon::{Kept, Service};
+use nicteam_daemon::{PersistedTeam, Service};
 use nicteam_dataplane::Kind;
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_testnet::{Host, cable, eventually};
@@ -9,8 +9,8 @@ use crate::common::{assert_reach, cabled, on_each_dataplane, spec, start, team_s
 
 /// A team of eth0 and eth1 that is kept.
 fn serve(host: &Host, options: &[(&str, &str)], kind: Kind) -> Service {
-    let kept = Kept::of(&spec(options, kind), None);
-    host.netns.run(|| Service::start(&kept, Box::new(|_| {}))).unwrap().unwrap()
+    let persisted = PersistedTeam::of(&spec(options, kind), None);
+    host.netns.run(|| Service::start(&persisted, Box::new(|_| {}))).unwrap().unwrap()
 }
 
 /// The members' names, and the missing ones'.

@@ -15,11 +15,11 @@ use super::abi::{MAPS, names};
 use super::failover::Failover;
 use super::layout::{self, Answer, Control, Counters, Loads, Place, Plain, Plan, Source, SourceKey, Tally, padded};
 use super::lease::{Lease, now_ns};
+use super::libbpf_log::attempt;
 use super::notes::Notes;
 use super::peers::{Entry, Key, PeerLine};
 use super::plain::PlainSeen;
 use super::punts::Punts;
-use super::speech::attempt;
 use super::streams::{Class, Stream};
 use crate::{Error, Programs};
 

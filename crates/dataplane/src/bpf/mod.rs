@@ -5,6 +5,9 @@
 //! the way there, one on each member's ingress. They share the maps of
 //! `bpf/maps.h`, one set a team. Filters and maps outlive the process; the next
 //! one finds the maps behind the team device's filters and goes on with them.
+//!
+//! Here belongs what loads the programs, writes and reads their maps, and attaches them. `layout` and `constants` mirror
+//! `bpf/plan.h` byte by byte: a change there is a change here. What a plan means is the team's.
 
 mod abi;
 mod carrier;
@@ -15,6 +18,7 @@ mod filters;
 mod inject;
 mod layout;
 mod lease;
+mod libbpf_log;
 mod maps;
 mod memory;
 mod notes;
@@ -22,11 +26,11 @@ mod object;
 mod opening;
 mod peers;
 mod plain;
+mod planned;
 mod predecessor;
 mod punts;
 mod run;
 mod slots;
-mod speech;
 mod streams;
 mod tc;
 

@@ -4,8 +4,8 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::{MapCore, MapHandle, ObjectBuilder, ProgramHandle};
 
+use super::libbpf_log::attempt;
 use super::maps::Maps;
-use super::speech::attempt;
 use crate::{Error, Programs};
 
 /// The compiled `bpf/team.bpf.c`: each without stripe and with it.

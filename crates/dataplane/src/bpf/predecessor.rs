@@ -5,9 +5,9 @@ use libbpf_rs::{ErrorKind, MapCore, MapHandle, ObjectBuilder, ProgramHandle};
 
 use super::abi::{LAYOUT, names};
 use super::layout::{Answer, Counters, Place};
+use super::libbpf_log::attempt;
 use super::maps::{Maps, is_like};
 use super::object::{BEHIND, CARRIER, EGRESS, INGRESS, OBJECTS, missing};
-use super::speech::attempt;
 use super::tc::{self, Point};
 use crate::{Error, Programs, TeamDevice};
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder};
 
-use super::speech::attempt;
+use super::libbpf_log::attempt;
 use crate::Error;
 
 /// What reads the ring of a team.

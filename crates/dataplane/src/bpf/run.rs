@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use libbpf_sys::bpf_test_run_opts;
 
-use super::speech::attempt;
+use super::libbpf_log::attempt;
 use crate::Error;
 
 /// What a program did with a frame (`BPF_PROG_TEST_RUN`).

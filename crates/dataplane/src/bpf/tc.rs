@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use libbpf_sys::{bpf_tc_hook, bpf_tc_opts};
 use nicteam_sys::netlink::{FilterPlace, Netlink};
 
-use super::speech::attempt;
+use super::libbpf_log::attempt;
 use crate::Error;
 
 /// Where a filter of ours is.

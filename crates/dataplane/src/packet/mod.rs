@@ -1,5 +1,8 @@
 //! Packet sockets: a thread of this process forwards every frame.
 //!
+//! Here belongs what carries a plan out frame by frame; the choice is `nicteam_team`'s, and nothing here
+//! decides by which member a frame goes.
+//!
 //! For user namespaces and kernels that allow no eBPF. One thread a team reads
 //! the end behind the team device (what the stack sent) and every member, and
 //! executes the plan. The members' frames, which the kernel would also hand to

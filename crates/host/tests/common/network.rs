@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::thread::JoinHandle;
 
-use nicteam_daemon::{Kept, Service};
+use nicteam_daemon::{PersistedTeam, Service};
 use nicteam_formats::Team;
 use nicteam_host::{Error, down, up};
 use nicteam_sys::netns;
@@ -89,8 +89,8 @@ impl Network {
     /// Brings a team up in this process, as a service does; `crash`: before this step it is as if it were killed.
     pub fn up(&self, team: &Team, crash: Option<usize>) -> Result<up::Done, Error> {
         self.interrupted(|| {
-            let mut start = |kept: &Kept| {
-                let service = Service::start(kept, Box::new(|_| ())).map_err(|error| error.to_string())?;
+            let mut start = |persisted: &PersistedTeam| {
+                let service = Service::start(persisted, Box::new(|_| ())).map_err(|error| error.to_string())?;
                 *self.process.lock().unwrap() = Some(Process::of(service));
                 Ok(())
             };

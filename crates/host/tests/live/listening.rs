@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use nicteam_daemon::{Kept, Service, TeamSpec};
+use nicteam_daemon::{PersistedTeam, Service, TeamSpec};
 use nicteam_dataplane::Choice;
 use nicteam_host::doctor::gather::{Options, gather};
 use nicteam_host::doctor::{Weight, findings};
@@ -78,5 +78,5 @@ fn start() -> Service {
     let members = vec!["eth0".to_owned(), "eth1".to_owned()];
     let spec =
         TeamSpec { name: "team0".to_owned(), config, members, mac: None, mtu: None, dataplane: Choice::default() };
-    Service::start(&Kept::of(&spec, None), Box::new(|_| {})).unwrap()
+    Service::start(&PersistedTeam::of(&spec, None), Box::new(|_| {})).unwrap()
 }

@@ -1,7 +1,7 @@
 //! Bonds: teams in Open vSwitch's modes.
 
 use nicteam_daemon::control::{Client, Refusal, RefusalKind, Request};
-use nicteam_daemon::{Kept, Shelf, TeamSpec};
+use nicteam_daemon::{PersistedTeam, StateStore, TeamSpec};
 use nicteam_dataplane::Choice;
 use nicteam_sys::netlink::Netlink;
 use nicteam_team::Config;
@@ -26,13 +26,15 @@ pub(super) fn spec(bond: &str, members: &[String], options: &[(String, String)])
 
 /// Starts the team.
 pub(super) fn make(bond: &str, members: &[String], options: &[(String, String)]) -> Result<(), Failure> {
-    team::begin(&Kept::of(&spec(bond, members, options)?, None)).map(drop)
+    team::begin(&PersistedTeam::of(&spec(bond, members, options)?, None)).map(drop)
 }
 
 /// What is persisted of a team; none: nothing is.
-fn kept(bond: &str) -> Result<Option<TeamSpec>, Failure> {
-    let kept = Shelf::here().and_then(|shelf| shelf.recall(bond));
-    kept.and_then(|kept| kept.map(|kept| kept.spec()).transpose()).map_err(|error| team::not_started(&error))
+fn persisted(bond: &str) -> Result<Option<TeamSpec>, Failure> {
+    let persisted = StateStore::here().and_then(|store| store.load(bond));
+    persisted
+        .and_then(|persisted| persisted.map(|persisted| persisted.spec()).transpose())
+        .map_err(|error| team::not_started(&error))
 }
 
 /// What these options would change of a team that has them, as it is now, the mode first.
@@ -40,7 +42,7 @@ fn kept(bond: &str) -> Result<Option<TeamSpec>, Failure> {
 /// # Errors
 /// An option that teams have not, or not with those that it has.
 pub(super) fn before(bond: &str, options: &[(String, String)]) -> Result<Option<Vec<(String, String)>>, Failure> {
-    let Some(TeamSpec { config: before, .. }) = kept(bond)? else { return Ok(None) };
+    let Some(TeamSpec { config: before, .. }) = persisted(bond)? else { return Ok(None) };
     let mut after = before.clone();
     options.iter().try_for_each(|(name, value)| after.set(name, value)).map_err(team::refused)?;
     after.check().map_err(team::refused)?;
@@ -66,7 +68,7 @@ pub(super) fn set(netlink: &mut Netlink, bond: &str, options: &[(String, String)
 
 /// Takes the team down and starts it with these options and all others that it had, in its bridge.
 fn start_anew(netlink: &mut Netlink, bond: &str, options: &[(String, String)]) -> Result<(), Failure> {
-    let Some(before) = kept(bond)? else {
+    let Some(before) = persisted(bond)? else {
         return Err(Failure::failed(format!("nothing is persisted of team {bond}")));
     };
     let mut after = before.clone();
@@ -75,9 +77,9 @@ fn start_anew(netlink: &mut Netlink, bond: &str, options: &[(String, String)]) -
     after.check().map_err(|error| team::not_started(&error))?;
     let link = netlink.link(bond)?.ok_or_else(|| Failure::failed(format!("no device {bond}")))?;
     team::remove(bond)?;
-    let begun = team::begin(&Kept::of(&after, None));
+    let begun = team::begin(&PersistedTeam::of(&after, None));
     if begun.is_err() {
-        team::begin(&Kept::of(&before, None))?;
+        team::begin(&PersistedTeam::of(&before, None))?;
     }
     let index = netlink.link(bond)?.map_or(link.index, |link| link.index);
     if !link.alias.is_empty() {

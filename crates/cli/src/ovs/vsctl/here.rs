@@ -1,6 +1,6 @@
 //! What there is in this network namespace, as Open vSwitch would have it: found out from the kernel and from teams.
 
-use nicteam_daemon::Shelf;
+use nicteam_daemon::StateStore;
 use nicteam_daemon::control::{Client, teams};
 use nicteam_formats::ovs_vsctl::{Bridge, Port, Switch};
 use nicteam_sys::netlink::{Link, Netlink};
@@ -71,6 +71,6 @@ fn members(team: &str) -> Vec<String> {
         let present = status.members.into_iter().map(|member| member.name);
         return present.chain(status.missing).collect();
     }
-    let kept = Shelf::here().and_then(|shelf| shelf.recall(team)).ok().flatten();
-    kept.and_then(|kept| kept.spec().ok()).map(|spec| spec.members).unwrap_or_default()
+    let persisted = StateStore::here().and_then(|store| store.load(team)).ok().flatten();
+    persisted.and_then(|persisted| persisted.spec().ok()).map(|spec| spec.members).unwrap_or_default()
 }

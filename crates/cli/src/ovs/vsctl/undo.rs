@@ -1,6 +1,6 @@
 //! What takes a step back, if a later one of its line fails.
 
-use nicteam_daemon::{Kept, Shelf};
+use nicteam_daemon::{PersistedTeam, StateStore};
 use nicteam_formats::ovs_vsctl::Step;
 use nicteam_sys::netlink::{Link, Netlink};
 
@@ -14,7 +14,7 @@ pub(super) enum Undo {
     /// This step.
     Step(Step),
     /// The team that was this bond is started, and becomes a port of this bridge again.
-    Bond { bridge: String, kept: Box<Kept>, device: Box<Link> },
+    Bond { bridge: String, persisted: Box<PersistedTeam>, device: Box<Link> },
 }
 
 impl Undo {
@@ -53,8 +53,8 @@ impl Undo {
     pub(super) fn carry_out(&self, netlink: &mut Netlink) -> Result<(), Failure> {
         match self {
             Undo::Step(step) => one::carry_out(netlink, step),
-            Undo::Bond { bridge, kept, device } => {
-                team::begin(kept)?;
+            Undo::Bond { bridge, persisted, device } => {
+                team::begin(persisted)?;
                 let index = one::join(netlink, bridge, &device.name)?;
                 netlink.set_alias(index, &device.alias)?;
                 Ok(netlink.set_up(index, device.up)?)
@@ -68,6 +68,11 @@ fn deletion(bridge: &str, port: &str, is_bond: bool) -> Step {
 }
 
 fn bond(bridge: &str, device: Link) -> Result<Option<Undo>, Failure> {
-    let kept = Shelf::here().and_then(|shelf| shelf.recall(&device.name)).map_err(|error| team::not_started(&error))?;
-    Ok(kept.map(|kept| Undo::Bond { bridge: bridge.to_owned(), kept: Box::new(kept), device: Box::new(device) }))
+    let persisted =
+        StateStore::here().and_then(|store| store.load(&device.name)).map_err(|error| team::not_started(&error))?;
+    Ok(persisted.map(|persisted| Undo::Bond {
+        bridge: bridge.to_owned(),
+        persisted: Box::new(persisted),
+        device: Box::new(device),
+    }))
 }

@@ -1,4 +1,6 @@
 //! Bonds in the words of `ovs-appctl` (Open vSwitch 3.1 ofproto/bond.c, lib/lacp.c): one file a text.
+//!
+//! Texts alone, made of a team's status; the words are Open vSwitch's, and tests compare them with what its daemon prints.
 
 mod bond_list;
 mod bond_show;

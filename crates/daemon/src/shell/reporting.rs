@@ -1,4 +1,4 @@
-//! What the team's thread says of the team: events, reports, what is kept.
+//! What the team's thread says of the team: events, reports, status.
 
 use nicteam_dataplane::Counters;
 use nicteam_sys::capabilities;
@@ -6,13 +6,11 @@ use nicteam_team::{Event, MemberId, PagpHeard};
 use nicteam_wire::Mac;
 
 use super::Shell;
-use crate::kept::{KeptOf, Noted};
 use crate::ports::Member;
-use crate::running::{MemberReport, TeamReport};
+use crate::request::{MemberReport, TeamReport};
 use crate::status::{self, DeviceFacts, MemberState, PagpState, STATUS_SCHEMA, TeamStatus};
 use crate::{
-    Aggregation, BondState, Error, Happened, HelloState, Kept, Notice, OneSidedState, PeerState, RepairState, TeamSpec,
-    striping,
+    Aggregation, BondState, Error, Happened, HelloState, Notice, OneSidedState, PeerState, RepairState, striping,
 };
 
 impl Shell {
@@ -52,60 +50,9 @@ impl Shell {
     /// Enters something in the journal.
     pub(super) fn note(&self, happened: Happened) {
         let entry = self.journal.record(happened);
-        if let Some(keeping) = &self.keeping {
-            (keeping.listener)(&entry);
+        if let Some(persistence) = &self.persistence {
+            (persistence.listener)(&entry);
         }
-    }
-
-    /// Keeps the team as it is to be now, if that has changed.
-    pub(super) fn keep(&mut self) {
-        let Some(keeping) = &mut self.keeping else { return };
-        let places = || {
-            let places = self.members.iter().map(|member| (member.port.id.index(), member.port.name.as_str()));
-            places.chain(keeping.missing.iter().map(|missing| (missing.id.index(), missing.device.as_str())))
-        };
-        let config = self.team.config();
-        let active = self.team.active().filter(|_| config.mode.traits().openvswitch);
-        let name_of =
-            |id| self.members.iter().find(|member| member.port.id == id).map(|member| member.port.name.clone());
-        let noted = Noted { tcp_before: self.tcp.before().map(str::to_owned), active: active.and_then(name_of) };
-        // After each step, and nearly always the same: nothing is copied to find that out.
-        if keeping.kept_of.as_ref().is_some_and(|of| of.is(config, self.mac, self.mtu, places(), &noted)) {
-            return;
-        }
-        keeping.kept_of = Some(KeptOf::new(config, self.mac, self.mtu, places(), &noted));
-        let named = |mac: Mac| keeping.spec.mac.map(|_| mac);
-        let spec = TeamSpec {
-            config: config.clone(),
-            mac: named(self.mac),
-            mtu: keeping.spec.mtu.map(|_| self.mtu),
-            ..keeping.spec.clone()
-        };
-        let places = places().map(|(place, name)| (place, name.to_owned())).collect();
-        let mut kept = Kept::with_places(&spec, places, keeping.log.clone());
-        (kept.tcp_before, kept.active) = (noted.tcp_before, noted.active);
-        if keeping.kept.as_ref() == Some(&kept) {
-            return;
-        }
-        let written = keeping.shelf.keep(&kept);
-        // Tried again when something else changes, not at each step.
-        keeping.kept = Some(kept);
-        self.tell(written);
-    }
-
-    /// Saves what the team was told, if it is due. Who could not, will not: a full folder is no place for it.
-    pub(super) fn save_recording(&mut self) {
-        let now = self.clock.now();
-        let Some(saved) = &mut self.saved else { return };
-        if let Err(error) = saved.save_if_due(&self.team, now) {
-            self.saved = None;
-            self.tell(Err::<(), _>(error));
-        }
-    }
-
-    /// Forgets the team: it has ended.
-    pub(super) fn forget(&self) -> Result<(), Error> {
-        self.keeping.as_ref().map_or(Ok(()), |keeping| keeping.shelf.forget(&self.device.name))
     }
 
     /// The team at this moment, quickly.

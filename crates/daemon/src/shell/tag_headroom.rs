@@ -12,7 +12,7 @@ impl Shell {
 
     /// Makes room for tags, or takes it back, after the configuration had room
     /// for so many bytes before. The members stay as they are.
-    pub(super) fn make_room(&mut self, before: u32) -> Result<(), Error> {
+    pub(super) fn adjust_mtu_for_tags(&mut self, before: u32) -> Result<(), Error> {
         let now = self.team.config().tag_bytes();
         if before == now {
             return Ok(());

@@ -7,8 +7,8 @@
  * Its queue, which a filter gave it, goes in the frame's tc_index, which nothing on this way changes: a program on the
  * team device puts it there, while a plan has queues, and the program at the end behind takes it out.
  */
-#ifndef NICTEAM_MARKS_H
-#define NICTEAM_MARKS_H
+#ifndef NICTEAM_SKB_FIELDS_H
+#define NICTEAM_SKB_FIELDS_H
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

@@ -8,7 +8,7 @@ use nicteam_wire::{Mac, Vlan};
 
 /// A device above a team, or the team's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Above {
+pub(crate) struct UpperDevice {
     /// Interface index.
     pub(crate) index: u32,
     /// Its address.
@@ -18,9 +18,10 @@ pub(crate) struct Above {
 }
 
 /// The team device of this index and all that is above it, from the bottom up.
-pub(crate) fn above(links: &[Link], team: u32) -> Vec<Above> {
+pub(crate) fn upper_devices(links: &[Link], team: u32) -> Vec<UpperDevice> {
     let own = links.iter().filter(|link| link.index == team);
-    let mut found: Vec<Above> = own.map(|link| Above { index: team, mac: Mac(link.mac), tags: Vec::new() }).collect();
+    let mut found: Vec<UpperDevice> =
+        own.map(|link| UpperDevice { index: team, mac: Mac(link.mac), tags: Vec::new() }).collect();
     let mut next = 0;
     while let Some(below) = found.get(next).cloned() {
         let master = links.iter().find(|link| link.index == below.index).and_then(|link| link.master);
@@ -29,7 +30,7 @@ pub(crate) fn above(links: &[Link], team: u32) -> Vec<Above> {
             if found.iter().all(|known| known.index != link.index) {
                 let tag = link.vlan.map(|tag| Vlan { protocol: tag.protocol, tci: tag.tci });
                 let tags = below.tags.iter().copied().chain(tag).collect();
-                found.push(Above { index: link.index, mac: Mac(link.mac), tags });
+                found.push(UpperDevice { index: link.index, mac: Mac(link.mac), tags });
             }
         }
         next += 1;
@@ -38,8 +39,8 @@ pub(crate) fn above(links: &[Link], team: u32) -> Vec<Above> {
 }
 
 /// True if a change of this device may be one of what is above.
-pub(crate) fn concerns(link: &Link, above: &[Above]) -> bool {
-    above.iter().any(|known| link.index == known.index || is_on(link, known.index))
+pub(crate) fn concerns(link: &Link, upper_devices: &[UpperDevice]) -> bool {
+    upper_devices.iter().any(|known| link.index == known.index || is_on(link, known.index))
 }
 
 /// True for a device that sends by that one: not the other end of a veth pair,
@@ -68,7 +69,7 @@ mod tests {
     /// What is above device 3, as index and tags.
     fn found(links: &[Link]) -> Vec<(u32, Vec<(u16, u16)>)> {
         let tags = |tags: Vec<Vlan>| tags.into_iter().map(|tag| (tag.protocol, tag.tci)).collect();
-        above(links, 3).into_iter().map(|device| (device.index, tags(device.tags))).collect()
+        upper_devices(links, 3).into_iter().map(|device| (device.index, tags(device.tags))).collect()
     }
 
     #[test]
@@ -84,7 +85,7 @@ mod tests {
         ];
         let (outer, both) = (vec![(QINQ, 100)], vec![(QINQ, 100), (CUSTOMER, 5)]);
         assert_eq!(found(&links), [(3, vec![]), (6, outer), (7, both.clone()), (10, both)]);
-        assert_eq!(above(&links, 3)[1].mac, Mac([2, 0, 0, 0, 0, 6]));
+        assert_eq!(upper_devices(&links, 3)[1].mac, Mac([2, 0, 0, 0, 0, 6]));
         assert_eq!(found(&links[1..]), [], "the team itself is gone");
     }
 
@@ -98,7 +99,7 @@ mod tests {
             vlan(8, 7, CUSTOMER, 2),
         ];
         assert_eq!(found(&links), [(3, vec![]), (5, vec![]), (6, vec![(CUSTOMER, 5)])]);
-        let known = above(&links, 3);
+        let known = upper_devices(&links, 3);
         let concerned: Vec<u32> = links.iter().filter(|link| concerns(link, &known)).map(|link| link.index).collect();
         assert_eq!(concerned, [3, 5, 6]);
     }

@@ -7,11 +7,11 @@ use nicteam_team::MemberId;
 use nicteam_wire::Mac;
 
 use crate::claim::Claim;
-use crate::first::FirstError;
+use crate::first_error::FirstError;
 use crate::lock::Lock;
 use crate::original::Original;
 use crate::tcp::Tcp;
-use crate::{Error, Shelf, ports};
+use crate::{Error, StateStore, ports};
 
 /// Takes down a team of the calling thread's network namespace whose process has ended, without running it:
 /// whatever has become of its members and of what was kept of it.
@@ -20,10 +20,10 @@ use crate::{Error, Shelf, ports};
 /// Somebody runs it. Else, of what could not be undone, the first; all the rest is.
 pub fn take_down(team: &str) -> Result<(), Error> {
     let _lock = Lock::take(team)?;
-    let (shelf, mut netlink, mut first) = (Shelf::here()?, Netlink::open()?, FirstError::default());
+    let (store, mut netlink, mut first) = (StateStore::here()?, Netlink::open()?, FirstError::default());
     // What cannot be read cannot be obeyed, and goes in any case.
-    let kept = shelf.recall(team).ok().flatten();
-    first.note(Tcp::left(kept.and_then(|kept| kept.tcp_before)).want(None).map(drop));
+    let persisted = store.load(team).ok().flatten();
+    first.note(Tcp::left(persisted.and_then(|persisted| persisted.tcp_before)).want(None).map(drop));
     let members = ports::left_by(&mut netlink, team)?;
     first.note(detach(&mut netlink, team, &members));
     for (link, original, claim) in members {
@@ -34,7 +34,7 @@ pub fn take_down(team: &str) -> Result<(), Error> {
             Err(error) => first.note(Err(error)),
         }
     }
-    first.note(shelf.forget(team));
+    first.note(store.forget(team));
     first.result()
 }
 

@@ -24,7 +24,7 @@ const SCHEMA: u32 = 1;
 /// A team as the user set it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Kept {
+pub struct PersistedTeam {
     /// Number of this format.
     schema: u32,
     /// Name of its device.
@@ -56,37 +56,37 @@ pub struct Kept {
     pub(crate) recalled: bool,
 }
 
-impl Kept {
+impl PersistedTeam {
     /// What is kept of this team; its members have the first places.
-    pub fn of(spec: &TeamSpec, log: Option<PathBuf>) -> Kept {
+    pub fn of(spec: &TeamSpec, log: Option<PathBuf>) -> PersistedTeam {
         let members = spec.members.iter().cloned().enumerate().collect();
-        Kept::with_places(spec, members, log)
+        PersistedTeam::with_places(spec, members, log)
     }
 
     /// The same team, of which members may not be there yet: they are missing until they appear, and the team begins with the others.
-    pub fn with_members_to_come(self) -> Kept {
-        Kept { recalled: true, ..self }
+    pub fn with_members_to_come(self) -> PersistedTeam {
+        PersistedTeam { recalled: true, ..self }
     }
 
     /// Reads what was kept of this team.
     ///
     /// # Errors
     /// The text is of another format, or of another team.
-    pub fn parse(team: &str, text: &str) -> Result<Kept, Error> {
+    pub fn parse(team: &str, text: &str) -> Result<PersistedTeam, Error> {
         let damaged = |reason: String| Error::Damaged { team: team.to_owned(), reason };
-        let kept: Kept = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
-        if kept.schema != SCHEMA {
-            return Err(damaged(format!("it has format {}, this version reads {SCHEMA}", kept.schema)));
+        let persisted: PersistedTeam = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
+        if persisted.schema != SCHEMA {
+            return Err(damaged(format!("it has format {}, this version reads {SCHEMA}", persisted.schema)));
         }
-        if kept.name != team {
-            return Err(damaged(format!("it is of team {}", kept.name)));
+        if persisted.name != team {
+            return Err(damaged(format!("it is of team {}", persisted.name)));
         }
-        Ok(kept)
+        Ok(persisted)
     }
 
     /// The same team, going on where an ended process left it, with what that had noted: members have the places that they
     /// had, and one that is gone is waited for.
-    pub fn after(self, before: &Kept) -> Kept {
+    pub fn after(self, before: &PersistedTeam) -> PersistedTeam {
         let place_of =
             |device: &String| before.members.iter().find(|(_, known)| *known == device).map(|(place, _)| *place);
         let (known, new): (Vec<_>, Vec<_>) = self.members.into_values().partition(|device| place_of(device).is_some());
@@ -98,13 +98,17 @@ impl Kept {
         }
         let log = self.log.or_else(|| before.log.clone());
         let (tcp_before, active) = (before.tcp_before.clone(), before.active.clone());
-        Kept { members, tcp_before, active, log, recalled: true, ..self }
+        PersistedTeam { members, tcp_before, active, log, recalled: true, ..self }
     }
 
     /// What is kept of a team whose members have these places.
-    pub(crate) fn with_places(spec: &TeamSpec, members: BTreeMap<usize, String>, log: Option<PathBuf>) -> Kept {
+    pub(crate) fn with_places(
+        spec: &TeamSpec,
+        members: BTreeMap<usize, String>,
+        log: Option<PathBuf>,
+    ) -> PersistedTeam {
         let options = spec.config.options().into_iter().map(|(name, value)| (name.to_owned(), value));
-        Kept {
+        PersistedTeam {
             schema: SCHEMA,
             name: spec.name.clone(),
             options: options.collect(),
@@ -160,34 +164,34 @@ impl Kept {
 
 /// The state of a team from which follows what is kept of it.
 #[derive(Debug)]
-pub(crate) struct KeptOf {
+pub(crate) struct PersistedInputs {
     config: Config,
     mac: Mac,
     mtu: u32,
     places: Vec<(usize, String)>,
-    noted: Noted,
+    for_successor: ForSuccessor,
 }
 
 /// What a team notes for its next process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Noted {
+pub(crate) struct ForSuccessor {
     /// What `net.ipv4.tcp_min_rtt_wlen` was before the team changed it.
     pub(crate) tcp_before: Option<String>,
     /// Open vSwitch's modes: the active member's device.
     pub(crate) active: Option<String>,
 }
 
-impl KeptOf {
+impl PersistedInputs {
     /// `places`: the members' and those that are missing, each with its device.
     pub(crate) fn new<'a>(
         config: &Config,
         mac: Mac,
         mtu: u32,
         places: impl Iterator<Item = (usize, &'a str)>,
-        noted: &Noted,
-    ) -> KeptOf {
+        for_successor: &ForSuccessor,
+    ) -> PersistedInputs {
         let places = places.map(|(place, name)| (place, name.to_owned())).collect();
-        KeptOf { config: config.clone(), mac, mtu, places, noted: noted.clone() }
+        PersistedInputs { config: config.clone(), mac, mtu, places, for_successor: for_successor.clone() }
     }
 
     /// True of this state.
@@ -197,29 +201,29 @@ impl KeptOf {
         mac: Mac,
         mtu: u32,
         mut places: impl Iterator<Item = (usize, &'a str)>,
-        noted: &Noted,
+        for_successor: &ForSuccessor,
     ) -> bool {
         let mut own = self.places.iter();
         let mut has = |place, name| own.next().is_some_and(|own| own.0 == place && own.1 == name);
         let same_places = places.all(|(place, name)| has(place, name)) && own.next().is_none();
-        let same = self.mac == mac && self.mtu == mtu && self.noted == *noted;
+        let same = self.mac == mac && self.mtu == mtu && self.for_successor == *for_successor;
         same_places && same && self.config == *config
     }
 }
 
 /// The files of the teams of one network namespace.
 #[derive(Clone, Debug)]
-pub struct Shelf {
+pub struct StateStore {
     folder: Folder,
 }
 
-impl Shelf {
+impl StateStore {
     /// Of the calling thread's network namespace.
     ///
     /// # Errors
     /// The kernel does not say which that is.
-    pub fn here() -> Result<Shelf, Error> {
-        Ok(Shelf { folder: Folder::here()? })
+    pub fn here() -> Result<StateStore, Error> {
+        Ok(StateStore { folder: Folder::here()? })
     }
 
     /// The file of a team.
@@ -231,11 +235,11 @@ impl Shelf {
     ///
     /// # Errors
     /// The folder cannot be made or written to; what was kept before is kept on.
-    pub fn keep(&self, kept: &Kept) -> Result<(), Error> {
-        let text = serde_json::to_string_pretty(kept).map_err(std::io::Error::other);
-        let operation = || format!("keep team {} in {}", kept.name, self.folder.path().display());
+    pub fn save(&self, persisted: &PersistedTeam) -> Result<(), Error> {
+        let text = serde_json::to_string_pretty(persisted).map_err(std::io::Error::other);
+        let operation = || format!("keep team {} in {}", persisted.name, self.folder.path().display());
         let opened = self.folder.make()?;
-        Ok(text.and_then(|text| opened.write(&file_of(&kept.name), &(text + "\n"))).context(operation)?)
+        Ok(text.and_then(|text| opened.write(&file_of(&persisted.name), &(text + "\n"))).context(operation)?)
     }
 
     /// Forgets a team, and what its processes were told; no error if it was not kept.
@@ -266,10 +270,10 @@ impl Shelf {
     ///
     /// # Errors
     /// The file cannot be read, or its text is not a team.
-    pub fn recall(&self, team: &str) -> Result<Option<Kept>, Error> {
+    pub fn load(&self, team: &str) -> Result<Option<PersistedTeam>, Error> {
         let Some(opened) = self.folder.open()? else { return Ok(None) };
         let text = opened.read(&file_of(team)).context(|| format!("read {}", self.path(team).display()))?;
-        text.map(|text| Ok(Kept { recalled: true, ..Kept::parse(team, &text)? })).transpose()
+        text.map(|text| Ok(PersistedTeam { recalled: true, ..PersistedTeam::parse(team, &text)? })).transpose()
     }
 }
 
@@ -304,18 +308,18 @@ mod tests {
     fn another_state_is_noticed() {
         let (config, mac) = (spec().config, Mac([2, 0, 0, 0, 0, 1]));
         let places = [(0, "eth0"), (3, "eth1")];
-        let nothing = Noted::default();
-        let of = KeptOf::new(&config, mac, 1500, places.into_iter(), &nothing);
+        let nothing = ForSuccessor::default();
+        let of = PersistedInputs::new(&config, mac, 1500, places.into_iter(), &nothing);
         assert!(of.is(&config, mac, 1500, places.into_iter(), &nothing));
         let other = Config { updelay_ms: 300, ..config.clone() };
         assert!(!of.is(&other, mac, 1500, places.into_iter(), &nothing));
         assert!(!of.is(&config, Mac([2, 0, 0, 0, 0, 2]), 1500, places.into_iter(), &nothing));
         assert!(!of.is(&config, mac, 9000, places.into_iter(), &nothing));
-        for noted in [
-            Noted { tcp_before: Some("300".to_owned()), ..Noted::default() },
-            Noted { active: Some("eth1".to_owned()), ..Noted::default() },
+        for for_successor in [
+            ForSuccessor { tcp_before: Some("300".to_owned()), ..ForSuccessor::default() },
+            ForSuccessor { active: Some("eth1".to_owned()), ..ForSuccessor::default() },
         ] {
-            assert!(!of.is(&config, mac, 1500, places.into_iter(), &noted));
+            assert!(!of.is(&config, mac, 1500, places.into_iter(), &for_successor));
         }
         for places in [
             &places[..1],
@@ -334,7 +338,7 @@ mod tests {
         for (name, value) in [("mode", "stripe"), ("stripe_key", "0123456789abcdef")] {
             spec.config.set(name, value).unwrap();
         }
-        assert_eq!(Kept::of(&spec, None).spec().unwrap().config, spec.config);
+        assert_eq!(PersistedTeam::of(&spec, None).spec().unwrap().config, spec.config);
         assert!(!format!("{spec:?}").contains("0123456789abcdef"));
     }
 
@@ -343,8 +347,9 @@ mod tests {
         let named =
             |members: &[&str]| TeamSpec { members: members.iter().map(|m| (*m).to_owned()).collect(), ..spec() };
         let places = BTreeMap::from([(1, "eth1".to_owned()), (4, "eth0".to_owned())]);
-        let before = Kept { tcp_before: Some("300".into()), ..Kept::with_places(&spec(), places, None) };
-        let after = Kept::of(&named(&["eth0", "eth2", "eth1", "eth3"]), None).after(&before);
+        let before =
+            PersistedTeam { tcp_before: Some("300".into()), ..PersistedTeam::with_places(&spec(), places, None) };
+        let after = PersistedTeam::of(&named(&["eth0", "eth2", "eth1", "eth3"]), None).after(&before);
         let members: Vec<(usize, &str)> = after.members.iter().map(|(place, name)| (*place, name.as_str())).collect();
         assert_eq!(members, [(0, "eth2"), (1, "eth1"), (2, "eth3"), (4, "eth0")]);
         assert!(after.recalled && after.tcp_before.as_deref() == Some("300"));
@@ -352,10 +357,10 @@ mod tests {
 
     #[test]
     fn what_was_set_comes_back() {
-        let kept = Kept::of(&spec(), Some("/var/log/team0.log".into()));
-        let text = serde_json::to_string(&kept).unwrap();
-        let back = Kept::parse("team0", &text).unwrap();
-        assert_eq!(back, kept);
+        let persisted = PersistedTeam::of(&spec(), Some("/var/log/team0.log".into()));
+        let text = serde_json::to_string(&persisted).unwrap();
+        let back = PersistedTeam::parse("team0", &text).unwrap();
+        assert_eq!(back, persisted);
         let (a, b) = (spec(), back.spec().unwrap());
         assert_eq!(
             (a.name, a.config, a.members, a.mac, a.mtu, a.dataplane),
@@ -365,14 +370,14 @@ mod tests {
 
     #[test]
     fn damaged_files_are_refused_with_a_reason() {
-        let text = serde_json::to_string(&Kept::of(&spec(), None)).unwrap();
+        let text = serde_json::to_string(&PersistedTeam::of(&spec(), None)).unwrap();
         for end in 0..text.len() {
-            assert!(Kept::parse("team0", &text[..end]).is_err(), "{}", &text[..end]);
+            assert!(PersistedTeam::parse("team0", &text[..end]).is_err(), "{}", &text[..end]);
         }
         let refused = |from: &str, to: &str| {
             let damaged = text.replace(from, to);
             assert_ne!(damaged, text);
-            Kept::parse("team0", &damaged).and_then(|kept| kept.spec()).unwrap_err().to_string()
+            PersistedTeam::parse("team0", &damaged).and_then(|persisted| persisted.spec()).unwrap_err().to_string()
         };
         assert!(refused("\"schema\":1", "\"schema\":2").contains("format 2"));
         assert!(refused("\"team0\"", "\"team1\"").contains("team1"));

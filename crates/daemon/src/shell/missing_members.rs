@@ -5,22 +5,22 @@ use nicteam_sys::netlink::{Link, Netlink};
 use nicteam_team::{MAX_MEMBERS, MemberId, TeamError};
 
 use super::Shell;
+use crate::persistence::{MissingMember, Persistence};
 use crate::ports::{self, Candidate};
-use crate::running::{Keeping, Missing};
 use crate::{Error, Happened, Problem, TeamSpec};
 
 /// The devices of a team to be. Of a team that is taken over those that cannot join are noted as missing.
 pub(super) fn find(
     netlink: &mut Netlink,
     spec: &TeamSpec,
-    mut keeping: Option<&mut Keeping>,
+    mut persistence: Option<&mut Persistence>,
 ) -> Result<Vec<Candidate>, Error> {
     let mut found: Vec<Candidate> = Vec::new();
     for (at, device) in spec.members.iter().enumerate() {
         if spec.members[..at].contains(device) {
             return Err(TeamError::Duplicate(device.clone()).into());
         }
-        let recalled = keeping.as_mut().filter(|keeping| keeping.recalled);
+        let recalled = persistence.as_mut().filter(|persistence| persistence.recalled);
         let mut wanted = ports::find(netlink, &spec.name, device);
         if recalled.is_some()
             && matches!(wanted, Err(Error::NoDevice { .. }))
@@ -30,10 +30,10 @@ pub(super) fn find(
         }
         match (wanted, recalled) {
             (Ok(candidate), _) => found.push(candidate),
-            (Err(error), Some(keeping)) => {
-                let Some(id) = keeping.place_of(device) else { return Err(error) };
+            (Err(error), Some(persistence)) => {
+                let Some(id) = persistence.place_of(device) else { return Err(error) };
                 let (device, why) = (device.clone(), words(&error));
-                keeping.missing.push(Missing { id, device, why, tried: None });
+                persistence.missing.push(MissingMember { id, device, why, tried: None });
             }
             (Err(error), None) => return Err(error),
         }
@@ -43,13 +43,13 @@ pub(super) fn find(
 
 impl Shell {
     /// The members that are not there, by place.
-    pub(super) fn missing(&self) -> &[Missing] {
-        self.keeping.as_ref().map_or(&[], |keeping| &keeping.missing)
+    pub(super) fn missing(&self) -> &[MissingMember] {
+        self.persistence.as_ref().map_or(&[], |persistence| &persistence.missing)
     }
 
     /// Tells of the members that are not there.
     pub(super) fn say_missing(&self) {
-        for Missing { device, why, .. } in self.missing() {
+        for MissingMember { device, why, .. } in self.missing() {
             self.note(Happened::Trouble { text: format!("member {device} is missing: {why}") });
         }
     }
@@ -57,14 +57,14 @@ impl Shell {
     /// Keeps the place of a member whose device is gone: a USB adapter is plugged in again, a driver made its devices anew.
     /// A team that nobody keeps forgets it.
     pub(super) fn await_return(&mut self, id: MemberId, device: String) {
-        let Some(keeping) = &mut self.keeping else { return };
-        keeping.missing.push(Missing { id, device, why: "its device is gone".to_owned(), tried: None });
+        let Some(persistence) = &mut self.persistence else { return };
+        persistence.missing.push(MissingMember { id, device, why: "its device is gone".to_owned(), tried: None });
     }
 
     /// What is wrong with members that are not there.
     pub(super) fn missing_problems(&self) -> impl Iterator<Item = Problem> {
         let team = &self.device.name;
-        self.missing().iter().map(move |Missing { device, why, .. }| Problem {
+        self.missing().iter().map(move |MissingMember { device, why, .. }| Problem {
             text: format!("member {device} is missing: {why}"),
             hint: format!("it joins when the device appears; `nicteam team member del {team} {device}` removes it"),
         })
@@ -80,22 +80,22 @@ impl Shell {
     }
 
     /// The place that waits for this device.
-    pub(super) fn place_kept_for(&self, device: &str) -> Option<MemberId> {
+    pub(super) fn place_reserved_for(&self, device: &str) -> Option<MemberId> {
         self.missing().iter().find(|missing| missing.device == device).map(|missing| missing.id)
     }
 
     /// Waits for a device no more; true if it was missing.
     pub(super) fn give_up(&mut self, device: &str) -> bool {
-        let Some(keeping) = &mut self.keeping else { return false };
-        let before = keeping.missing.len();
-        keeping.missing.retain(|missing| missing.device != device);
-        keeping.missing.len() != before
+        let Some(persistence) = &mut self.persistence else { return false };
+        let before = persistence.missing.len();
+        persistence.missing.retain(|missing| missing.device != device);
+        persistence.missing.len() != before
     }
 
     /// Takes a missing member in, if this device is one: once each time that it appears, or its master changes.
     pub(super) fn welcome(&mut self, link: &Link) -> Result<(), Error> {
-        let Some(keeping) = &mut self.keeping else { return Ok(()) };
-        let Some(missing) = keeping.missing.iter_mut().find(|missing| missing.device == link.name) else {
+        let Some(persistence) = &mut self.persistence else { return Ok(()) };
+        let Some(missing) = persistence.missing.iter_mut().find(|missing| missing.device == link.name) else {
             return Ok(());
         };
         let seen = (link.index, link.master);
@@ -103,8 +103,8 @@ impl Shell {
             return Ok(());
         }
         let added = self.add_member(&link.name);
-        if let (Err(error), Some(keeping)) = (&added, &mut self.keeping) {
-            let waiting = keeping.missing.iter_mut().filter(|missing| missing.device == link.name);
+        if let (Err(error), Some(persistence)) = (&added, &mut self.persistence) {
+            let waiting = persistence.missing.iter_mut().filter(|missing| missing.device == link.name);
             waiting.for_each(|missing| missing.why = words(error));
         }
         added

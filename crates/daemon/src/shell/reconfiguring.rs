@@ -22,7 +22,7 @@ impl Shell {
         let (before, shown) = (self.all_options(), self.shown_options());
         let tag_bytes = self.team.config().tag_bytes();
         self.reconfigure(config)?;
-        let fitted = self.make_room(tag_bytes);
+        let fitted = self.adjust_mtu_for_tags(tag_bytes);
         self.tell(fitted);
         // A secret that becomes another one changes, too, though it looks the same.
         let changes = before.into_iter().zip(self.all_options()).map(|(before, after)| before != after);
@@ -115,7 +115,7 @@ impl Shell {
         if [&self.device.name, &self.device.peer_name].into_iter().any(|own| own == device) {
             return Err(Error::Itself { device: device.to_owned() });
         }
-        let id = self.place_kept_for(device).or_else(|| self.free_place()).ok_or(TeamError::Full)?;
+        let id = self.place_reserved_for(device).or_else(|| self.free_place()).ok_or(TeamError::Full)?;
         let candidate = ports::find(&mut self.netlink, &self.device.name, device)?;
         let own = candidate.original.mac;
         let port = self.take_in(candidate, id)?;
