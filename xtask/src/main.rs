@@ -36,9 +36,9 @@ use figure::Section;
 #[command(name = "xtask")]
 enum Command {
     /// The figures of "what must be seen".
-    Accept(accept::Arguments),
+    Accept(accept::Command),
     /// The micro-benchmarks.
-    Bench(bench::Arguments),
+    Bench(bench::Command),
     /// Every test, in lanes.
     Test(test::Arguments),
     /// Makes docs/figures.md, the picture and the README's figures of the result files in docs/results.
@@ -48,7 +48,7 @@ enum Command {
 fn main() -> ExitCode {
     let command = Command::parse();
     let done = process::catch_termination().map_err(Failure::from).and_then(|()| match command {
-        Command::Accept(arguments) => accept::run(&arguments).map(|sections| verdict(&sections)),
+        Command::Accept(arguments) => accept::run(arguments).map(|sections| verdict(&sections)),
         Command::Bench(arguments) => bench::run(&arguments).map(|sections| verdict(&sections)),
         Command::Test(arguments) => test::run(&arguments),
         Command::Figures(arguments) => results::run(&arguments).map(|()| ExitCode::SUCCESS),

@@ -79,6 +79,13 @@ pub(crate) enum Kind {
     Teams,
 }
 
+impl Kind {
+    /// A shortest and a longest time.
+    pub(crate) const fn time(shortest_ms: u64, longest_ms: u64) -> Kind {
+        Kind::Time(Duration::from_millis(shortest_ms)..=Duration::from_millis(longest_ms))
+    }
+}
+
 /// What a name is the name of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Thing {

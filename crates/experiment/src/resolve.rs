@@ -1,5 +1,7 @@
 //! Records -> an [`Experiment`]: names bound, defaults filled, the command line applied.
 
+mod workloads;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -9,10 +11,10 @@ use crate::limit::limit;
 use crate::overrides::Overrides;
 use crate::record::{At, Options, Record};
 use crate::resolved::{Direction, Experiment, GranularityChoice, PublishedRates, Run, Topology, Variant, Workload};
-use crate::task::{self, Said};
+use crate::task;
 use crate::topology::{self, Broken, Built, Plan, duplicate};
 use crate::units::show_duration;
-use crate::{engine, gateways, impairments, multipath, target, teams};
+use crate::{engine, impairments, multipath, target, teams};
 use nicteam_diagnostics::Problem;
 use nicteam_diagnostics::{list, nearest};
 
@@ -234,11 +236,8 @@ impl<'a> Resolver<'a, '_> {
         let mut rates = Vec::new();
         for (host, record) in named {
             if hosts.iter().all(|(known, _)| known.value != host.value) && !self.file.is_broken("hosts") {
-                let all = || hosts.iter().map(|(known, _)| known.value.as_str());
-                let hint = match nearest(&host.value, all()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the hosts are {}", list(all())),
-                };
+                let known = hosts.iter().map(|(known, _)| known.value.as_str());
+                let hint = meant(&host.value, known, |known| format!("the hosts are {}", list(known)));
                 self.problems.push(Problem::at(&host.span, format!("no host `{}`", host.value)).hint(hint));
             }
             let rate = |key| record.get::<u64>(key).map_or(0, |at| at.value);
@@ -254,13 +253,12 @@ impl<'a> Resolver<'a, '_> {
         let other = named.value.first()?;
         let own = run.get::<&str>("name").map_or("", |at| at.value);
         let runs: &[Record] = self.file.get("runs").map_or(&[], |at| at.value);
-        let mut names = runs.iter().filter_map(|run| Some(run.get::<&str>("name")?.value)).filter(|name| *name != own);
+        let names = runs.iter().filter_map(|run| Some(run.get::<&str>("name")?.value)).filter(|name| *name != own);
         if !names.clone().any(|name| name == other.value) {
-            let hint = match nearest(&other.value, names.clone()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if names.next().is_none() => "there is no other run".to_owned(),
-                None => format!("the other runs are {}", list(names)),
-            };
+            let hint = meant(&other.value, names, |mut names| match names.clone().next() {
+                None => "there is no other run".to_owned(),
+                Some(_) => format!("the other runs are {}", list(names.by_ref())),
+            });
             self.problems.push(Problem::at(&other.span, format!("no other run `{}`", other.value)).hint(hint));
         }
         Some(other.value.clone())
@@ -402,138 +400,11 @@ impl<'a> Resolver<'a, '_> {
         self.overrides.rate_bps.or_else(|| Some(self.defaults.get::<u64>("rate")?.value)).unwrap_or(100_000_000)
     }
 
-    fn workloads(&mut self, run: &Record, span: Duration, built: &Built) -> Vec<Workload> {
-        let known = self.named("workloads");
-        let Some(names) = run.get::<&[At<String>]>("workloads") else { return Vec::new() };
-        let mut seen = BTreeSet::new();
-        let mut workloads = Vec::new();
-        for name in names.value {
-            let Some((defined, record)) = known.iter().find(|(defined, _)| defined.value == name.value) else {
-                if self.file.is_broken("workloads") {
-                    continue;
-                }
-                let all = || known.iter().map(|(defined, _)| defined.value.as_str());
-                let hint = match nearest(&name.value, all()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None if known.is_empty() => format!("add a section `[workloads.{}]`", name.value),
-                    None => format!("there are {}", list(all())),
-                };
-                self.problems.push(Problem::at(&name.span, format!("no workload `{}`", name.value)).hint(hint));
-                continue;
-            };
-            if !seen.insert(&name.value) {
-                let problem = Problem::at(&name.span, format!("the run names workload `{}` twice", name.value));
-                self.problems.push(problem.hint("for more connections raise `connections`"));
-                continue;
-            }
-            workloads.extend(self.workload(defined, record, span, built));
-        }
-        workloads
-    }
-
-    /// `span`: how long its run is driven.
-    fn workload(&mut self, name: &At<String>, record: &Record, span: Duration, built: &Built) -> Option<Workload> {
-        let from = record.get::<&[At<String>]>("from")?;
-        let to = record.get::<&[At<String>]>("to")?;
-        let hosts: Vec<_> = built.topology.hosts.iter().map(|host| host.name.as_str()).collect();
-        let mut known = self.check_hosts(from.value, &hosts);
-        known &= self.check_hosts(to.value, &hosts);
-        for both in to.value.iter().filter(|to| from.value.iter().any(|from| from.value == to.value)) {
-            let message = format!("workload `{}` goes from host `{}` to itself", name.value, both.value);
-            let problem = Problem::at(&both.span, message).also(&from.span, "it is here, too");
-            self.problems.push(problem.hint("traffic goes between different hosts"));
-            known = false;
-        }
-        known = known && self.check_bridged(from.value, to.value, &built.topology);
-        if !known {
-            return None;
-        }
-        let pair_count = from.value.len() * to.value.len();
-        let connections = record.get::<u64>("connections");
-        if connections.as_ref().map_or(pair_count > 4096, |at| at.value < pair_count as u64) {
-            let span = connections.as_ref().map_or(&to.span, |at| &at.span);
-            let message = format!("workload `{}` has {pair_count} pairs of hosts and fewer connections", name.value);
-            self.problems.push(Problem::at(span, message).hint(format!("each pair needs one: at least {pair_count}")));
-            return None;
-        }
-        let pairs = pairs(from.value, to.value);
-        if built.all_links {
-            let stays = task::stays_in_segment(record);
-            self.problems.extend(gateways::check_reachable(from.value, to.value, &built.topology, stays));
-        }
-        let direction = match record.get::<&str>("direction").map_or("send", |at| at.value) {
-            "receive" => Direction::Receive,
-            "both" => Direction::Both,
-            _ => Direction::Send,
-        };
-        let connections = connections.map_or(pair_count as u32, |at| at.value as u32);
-        let targets: Vec<&str> = self.named("targets").iter().map(|(target, _)| target.value.as_str()).collect();
-        let (defaults, problems) = (self.defaults, &mut *self.problems);
-        let task = task::resolve(&mut Said {
-            name,
-            record,
-            defaults,
-            targets: &targets,
-            topology: &built.topology,
-            connections,
-            pairs: pair_count as u32,
-            direction,
-            span,
-            problems,
-        })?;
-        let connections = task.planned(connections);
-        Some(Workload { name: name.value.clone(), connections, pairs, direction, task })
-    }
-
-    /// Every name a host's, none twice.
-    fn check_hosts(&mut self, names: &[At<String>], hosts: &[&str]) -> bool {
-        let mut all_known = true;
-        let mut seen = BTreeSet::new();
-        for name in names {
-            if !hosts.contains(&name.value.as_str()) {
-                all_known = false;
-                if self.file.is_broken("hosts") {
-                    continue;
-                }
-                let is_switch = self.named("switches").iter().any(|(switch, _)| switch.value == name.value);
-                let hint = match nearest(&name.value, hosts.iter().copied()) {
-                    _ if is_switch => "it is a switch; traffic goes between hosts".to_owned(),
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the hosts are {}", list(hosts.iter().copied())),
-                };
-                self.problems.push(Problem::at(&name.span, format!("no host `{}`", name.value)).hint(hint));
-            } else if !seen.insert(&name.value) {
-                let problem = Problem::at(&name.span, format!("host `{}` is named twice", name.value));
-                self.problems.push(problem.hint("for more connections raise `connections`"));
-                all_known = false;
-            }
-        }
-        all_known
-    }
-
-    /// Traffic leaves a host by its links: what stays behind one bridge would be measured against nothing.
-    fn check_bridged(&mut self, from: &[At<String>], to: &[At<String>], topology: &Topology) -> bool {
-        let known = self.problems.len();
-        for (source, target) in from.iter().flat_map(|source| to.iter().map(move |target| (source, target))) {
-            let host = topology.links_of(&source.value);
-            if source.value != target.value && host == topology.links_of(&target.value) {
-                let message = format!("`{}` and `{}` are both on host `{host}`", source.value, target.value);
-                let problem = Problem::at(&target.span, message).also(&source.span, "from here");
-                self.problems.push(problem.hint("traffic goes between different hosts, so that it passes their links"));
-            }
-        }
-        self.problems.len() == known
-    }
-
     /// The runs that `--only` names.
     fn only(&mut self, mut runs: Vec<Run>) -> Vec<Run> {
         let Some(only) = &self.overrides.only else { return runs };
         for name in only.iter().filter(|name| runs.iter().all(|run| of_file(run) != name.as_str())) {
-            let names = || runs.iter().map(of_file);
-            let hint = match nearest(name, names()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("the runs are {}", list(names())),
-            };
+            let hint = meant(name, runs.iter().map(of_file), |names| format!("the runs are {}", list(names)));
             self.problems.push(Problem::outside(format!("no run `{name}` in this experiment")).hint(hint));
         }
         runs.retain(|run| only.iter().any(|name| name == of_file(run)));
@@ -563,28 +434,28 @@ fn of_file(run: &Run) -> &str {
     run.variant.as_ref().map_or(&run.name, |variant| &variant.of)
 }
 
+fn owned(at: &At<&str>) -> At<String> {
+    At { value: at.value.to_owned(), span: at.span.clone() }
+}
+
 /// What a run does to its network.
 fn events(run: &Record) -> &[Record] {
     run.get("events").map_or(&[], |at| at.value)
 }
 
-fn owned(at: &At<&str>) -> At<String> {
-    At { value: at.value.to_owned(), span: at.span.clone() }
-}
-
-fn pairs(from: &[At<String>], to: &[At<String>]) -> Vec<(String, String)> {
-    from.iter().flat_map(|from| to.iter().map(|to| (from.value.clone(), to.value.clone()))).collect()
-}
-
 fn unknown_override(thing: Thing, name: &At<String>, known: &[&str]) -> Problem {
     let word = thing.word();
-    Problem::at(&name.span, format!("this run changes {word} `{}`, which does not exist", name.value)).hint(
-        match nearest(&name.value, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!(
-                "known: {}; a run changes what the file describes and adds nothing",
-                list(known.iter().copied())
-            ),
-        },
-    )
+    Problem::at(&name.span, format!("this run changes {word} `{}`, which does not exist", name.value)).hint(meant(
+        &name.value,
+        known.iter().copied(),
+        |known| format!("known: {}; a run changes what the file describes and adds nothing", list(known)),
+    ))
+}
+
+/// What was probably meant by a name that there is not; if nothing is near, what else to say of the known ones.
+fn meant<'n, I: Iterator<Item = &'n str> + Clone>(name: &str, known: I, otherwise: impl FnOnce(I) -> String) -> String {
+    match nearest(name, known.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => otherwise(known),
+    }
 }

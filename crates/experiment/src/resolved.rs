@@ -15,6 +15,8 @@ use crate::timed::Timed;
 use crate::traffic::Task;
 use crate::units::subnet;
 
+pub use nicteam_record::{PublishedRates, Repetition};
+
 /// An experiment, ready to be deployed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Experiment {
@@ -91,26 +93,6 @@ pub struct Run {
     pub warmup: Duration,
     /// What is done to the network while it is measured, in order of time.
     pub events: Vec<Timed>,
-}
-
-/// Published figures of one client.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PublishedRates {
-    /// The client.
-    pub host: String,
-    /// What it received, bit/s.
-    pub download_bps: u64,
-    /// What it sent, bit/s.
-    pub upload_bps: u64,
-}
-
-/// One of several times that a run is carried out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Repetition {
-    /// The run.
-    pub of: String,
-    /// Which time, from 1.
-    pub number: u32,
 }
 
 /// One of several runs that differ by who runs the hosts' teams alone.

@@ -4,18 +4,14 @@
 //! schema and the reference in `docs/experiment.md`. A new key is one entry here
 //! and one line where it is resolved; those of one kind of traffic stand with it (`task`).
 
-use std::time::Duration;
+mod impairments;
 
 use crate::event::EVENT;
 use crate::keys::{Key, Kind, Need, Section, Thing};
 use crate::target::TARGET;
 use crate::units::RUN_DURATION;
 use crate::{engine, guests, switch_model, task};
-
-/// A longest and a shortest time.
-const fn time(shortest_ms: u64, longest_ms: u64) -> Kind {
-    Kind::Time(Duration::from_millis(shortest_ms)..=Duration::from_millis(longest_ms))
-}
+pub(crate) use impairments::{GEMODEL, IMPAIRMENT};
 
 /// Switch policies first: they are what most files want.
 pub(crate) const SPREADS: &[&str] = &[
@@ -36,7 +32,6 @@ pub(crate) const SPREADS: &[&str] = &[
 const MTU_BYTES: std::ops::RangeInclusive<u64> = 576..=9216;
 const MTU: Kind = Kind::Integer(MTU_BYTES);
 const DAY_MS: u64 = 86_400_000;
-const LONGEST_DELAY_MS: u64 = nicteam_impair::LONGEST_DELAY.as_millis() as u64;
 
 pub(crate) const FILE: Section = Section {
     header: "top of the file",
@@ -120,7 +115,7 @@ pub(crate) const DEFAULTS: Section = Section {
         },
         Key {
             name: "warmup",
-            kind: time(0, DAY_MS),
+            kind: Kind::time(0, DAY_MS),
             need: Need::Default("1s"),
             doc: "Time before each measurement. It does not count.",
         },
@@ -132,7 +127,7 @@ pub(crate) const DEFAULTS: Section = Section {
         },
         Key {
             name: "interval",
-            kind: time(10, 60_000),
+            kind: Kind::time(10, 60_000),
             need: Need::Default("100ms"),
             doc: "Time between two samples.",
         },
@@ -373,101 +368,6 @@ pub(crate) const LINK: Section = Section {
     of_kinds: &[],
 };
 
-pub(crate) const IMPAIRMENT: Section = Section {
-    header: "[impairments.NAME]",
-    doc: "What a link does to frames, with the names of Linux's netem. Links refer to it by `impair`. An impairment \
-        without keys does nothing, but its links are built in the same way, so that runs can be compared.",
-    keys: &[
-        Key {
-            name: "delay",
-            kind: time(0, LONGEST_DELAY_MS),
-            need: Need::Default("0s"),
-            doc: "Delay of each frame. It begins when the frame has left the sender's queue.",
-        },
-        Key {
-            name: "jitter",
-            kind: time(0, LONGEST_DELAY_MS),
-            need: Need::Default("0s"),
-            doc: "Deviation from the delay. `uniform`: the greatest deviation, at most the delay. `normal`: the \
-                standard deviation.",
-        },
-        Key {
-            name: "jitter_distribution",
-            kind: Kind::Choice(&["uniform", "normal"]),
-            need: Need::Default("uniform"),
-            doc: "Distribution of the deviations. `normal` is cut at six standard deviations and at a delay of zero.",
-        },
-        Key {
-            name: "jitter_order",
-            kind: Kind::Choice(&["kept", "free"]),
-            need: Need::Default("kept"),
-            doc: "Order of frames with different delays. `kept`: a frame with a shorter delay waits for earlier \
-                frames. `free`: it overtakes them, as in netem.",
-        },
-        Key {
-            name: "loss",
-            kind: Kind::Percent,
-            need: Need::Default("0%"),
-            doc: "Part of the frames that is lost. Each loss is independent of the others.",
-        },
-        Key {
-            name: "gemodel",
-            kind: Kind::Table(&GEMODEL),
-            need: Need::Otherwise("no bursts"),
-            doc: "Losses in bursts, instead of `loss`.",
-        },
-        Key {
-            name: "duplicate",
-            kind: Kind::Percent,
-            need: Need::Default("0%"),
-            doc: "Part of the frames that arrives twice. The copy follows the original directly.",
-        },
-        Key {
-            name: "reorder",
-            kind: Kind::Percent,
-            need: Need::Default("0%"),
-            doc: "Part of the frames that is not delayed and so overtakes earlier frames. It needs a `delay`.",
-        },
-        Key {
-            name: "reorder_gap",
-            kind: Kind::Integer(1..=1_000_000),
-            need: Need::Default("1"),
-            doc: "Distance between frames that are not delayed (netem's `gap`). After such a frame, at least \
-                `reorder_gap` - 1 frames are delayed.",
-        },
-        Key {
-            name: "seed",
-            kind: Kind::Integer(0..=i64::MAX as u64),
-            need: Need::Otherwise("`seed` of `[defaults]`"),
-            doc: "Seed of its random numbers. Each direction of each cable draws its own numbers from it.",
-        },
-    ],
-    of_kinds: &[],
-};
-
-pub(crate) const GEMODEL: Section = Section {
-    header: "[impairments.NAME.gemodel]",
-    doc: "The Gilbert-Elliott model, as netem's `loss gemodel p r 1-h 1-k`. It has a good and a bad state with \
-        different losses. The current state decides whether a frame is lost. After each frame the state may change.",
-    keys: &[
-        Key {
-            name: "p",
-            kind: Kind::Percent,
-            need: Need::Required,
-            doc: "Probability, for each frame, of the change from the good state to the bad one.",
-        },
-        Key {
-            name: "r",
-            kind: Kind::Percent,
-            need: Need::Required,
-            doc: "Probability of the change back. A burst has 1/r frames on average.",
-        },
-        Key { name: "1-h", kind: Kind::Percent, need: Need::Default("100%"), doc: "Loss in the bad state." },
-        Key { name: "1-k", kind: Kind::Percent, need: Need::Default("0%"), doc: "Loss in the good state." },
-    ],
-    of_kinds: &[],
-};
-
 pub(crate) const WORKLOAD: Section = Section {
     header: "[workloads.NAME]",
     doc: "Traffic. Runs refer to it.",
@@ -567,7 +467,7 @@ pub(crate) const RUN: Section = Section {
         },
         Key {
             name: "warmup",
-            kind: time(0, DAY_MS),
+            kind: Kind::time(0, DAY_MS),
             need: Need::Otherwise("`warmup` of `[defaults]`"),
             doc: "Time before the measurement. It does not count.",
         },

@@ -9,9 +9,11 @@
 //!                                                   └───────────────────────┘
 //! ```
 
+mod drawing;
 mod gateways;
 mod impairments;
 mod targets;
+mod wrapped;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -21,12 +23,11 @@ use nicteam_team::{Config, ConfigOption};
 use crate::guests;
 use crate::limit::limit;
 use crate::resolved::{
-    Bounds, Cable, Direction, End, Experiment, GranularityChoice, Host, Run, Switch, Team, Topology, Workload,
+    Bounds, Cable, Direction, End, Experiment, GranularityChoice, Run, Switch, Team, Topology, Workload,
 };
 use crate::units::{show_bytes, show_duration, show_rate};
-
-/// No line is longer, in characters, but for words of the file that have no spaces.
-const WIDTH: usize = 100;
+use drawing::{address, draw};
+use wrapped::{paragraph, paragraph_after};
 
 /// Draws an experiment: its topology, teams, runs and their limits.
 ///
@@ -48,172 +49,6 @@ pub fn show(experiment: &Experiment) -> String {
     out.push('\n');
     show_conditions(experiment, &mut out);
     out
-}
-
-/// The cables between two nodes.
-struct Bundle<'t> {
-    a: &'t str,
-    b: &'t str,
-    a_devices: Vec<&'t str>,
-    b_devices: Vec<&'t str>,
-    rates_bps: Vec<u64>,
-    /// Of the ends at `a` and at `b`.
-    mtus: BTreeSet<[u32; 2]>,
-    impaired: BTreeSet<String>,
-}
-
-impl Bundle<'_> {
-    /// `══ 4 x 100mbit ══`
-    fn wire(&self) -> String {
-        let line = if self.rates_bps.len() > 1 { "══" } else { "──" };
-        format!("{line} {} {line}", self.label())
-    }
-
-    /// `4 x 100mbit mtu 9000`
-    fn label(&self) -> String {
-        let mut parts: Vec<String> = Vec::new();
-        let mut rates_bps = self.rates_bps.clone();
-        rates_bps.sort_unstable();
-        for same in rates_bps.chunk_by(|a, b| a == b) {
-            let rate = show_rate(same[0]);
-            parts.push(if same.len() > 1 { format!("{} x {rate}", same.len()) } else { rate });
-        }
-        let mut label = parts.join(" + ");
-        if self.mtus.iter().any(|mtus| *mtus != [1500; 2]) {
-            let ends = |[a, b]: &[u32; 2]| if a == b { a.to_string() } else { format!("{a} to {b}") };
-            let mtus: Vec<_> = self.mtus.iter().map(ends).collect();
-            let _ = write!(label, " mtu {}", mtus.join("/"));
-        }
-        for names in &self.impaired {
-            let _ = write!(label, " {names}");
-        }
-        label
-    }
-}
-
-/// Cables by the pair of nodes, in the order of the file.
-fn bundles(topology: &Topology) -> Vec<Bundle<'_>> {
-    let is_host = |node: &str| topology.hosts.iter().any(|host| host.name == node);
-    let mut bundles: Vec<Bundle<'_>> = Vec::new();
-    for cable in &topology.cables {
-        // The host first, where there is one.
-        let (a, b) =
-            if is_host(&cable.a.node) || !is_host(&cable.b.node) { (&cable.a, &cable.b) } else { (&cable.b, &cable.a) };
-        let known = bundles.iter().position(|bundle| {
-            (bundle.a, bundle.b) == (a.node.as_str(), b.node.as_str())
-                || (bundle.b, bundle.a) == (a.node.as_str(), b.node.as_str())
-        });
-        let place = known.unwrap_or_else(|| {
-            bundles.push(Bundle {
-                a: &a.node,
-                b: &b.node,
-                a_devices: Vec::new(),
-                b_devices: Vec::new(),
-                rates_bps: Vec::new(),
-                mtus: BTreeSet::new(),
-                impaired: BTreeSet::new(),
-            });
-            bundles.len() - 1
-        });
-        let bundle = &mut bundles[place];
-        let (a, b) = if bundle.a == a.node { (a, b) } else { (b, a) };
-        bundle.a_devices.push(&a.device);
-        bundle.b_devices.push(&b.device);
-        bundle.rates_bps.push(cable.rate_bps);
-        bundle.mtus.insert(if bundle.a == cable.a.node { cable.mtus } else { [cable.mtus[1], cable.mtus[0]] });
-        bundle.impaired.extend(cable.impaired.as_ref().map(impairments::label));
-    }
-    bundles
-}
-
-fn draw(topology: &Topology, out: &mut String) {
-    let bundles = bundles(topology);
-    let is_switch = |node: &str| topology.switches.iter().any(|switch| switch.name == node);
-    for switch in &topology.switches {
-        let here: Vec<_> = bundles.iter().filter(|bundle| bundle.b == switch.name && !is_switch(bundle.a)).collect();
-        draw_switch(&switch.name, &here, topology, out);
-    }
-    let direct: Vec<_> = bundles.iter().filter(|bundle| !is_switch(bundle.b)).collect();
-    for bundle in direct {
-        let (left, right) = (host_text(bundle.a, topology), host_text(bundle.b, topology));
-        let one_line = format!("{left} {} {right}", bundle.wire());
-        if one_line.chars().count() <= WIDTH {
-            let _ = writeln!(out, "{one_line}");
-        } else {
-            let _ = writeln!(out, "{left}\n  {}\n{right}", bundle.wire());
-        }
-    }
-    for bundle in bundles.iter().filter(|bundle| is_switch(bundle.a)) {
-        let group = topology.teams.iter().find(|team| team.node == bundle.a && team.device == bundle.b);
-        let how = group.map_or("plain port".to_owned(), |team| format!("group {}", spread(team, topology)));
-        let _ = writeln!(out, "{} {} {}  {how}", bundle.a, bundle.wire(), bundle.b);
-    }
-}
-
-/// A box on the right; a line to it from each host.
-fn draw_switch(switch: &str, bundles: &[&Bundle<'_>], topology: &Topology, out: &mut String) {
-    let names = bundles.iter().map(|bundle| bundle.a.len()).max().unwrap_or(0);
-    let port = |bundle: &Bundle<'_>| match topology.teams.iter().find(|t| t.node == switch && t.device == bundle.a) {
-        Some(group) => format!("group {:<names$}  {}", bundle.a, spread(group, topology)),
-        None => match bundle.b_devices.as_slice() {
-            [first, .., last] => format!("{first} .. {last}  plain ports"),
-            [one] => format!("{one}  plain port"),
-            [] => String::new(),
-        },
-    };
-    let rows: Vec<[String; 3]> =
-        bundles.iter().map(|bundle| [host_text(bundle.a, topology), bundle.label(), port(bundle)]).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let (hosts, labels, ports) = (width(0), width(1), width(2).max(switch.len() + 3));
-    // A line of its own for the host where all three do not fit beside each other.
-    let narrow = hosts + labels + ports + 12 > WIDTH;
-    let indent = if narrow { 4.max((hosts + 1).saturating_sub(labels + 6)) } else { hosts + 1 };
-    let left = indent + labels + 6;
-    let _ = writeln!(out, "{:left$}┌─ {switch} {}┐", "", "─".repeat(ports - switch.len()));
-    for ([host, label, port], bundle) in rows.iter().zip(bundles) {
-        let (line, plug) = if bundle.rates_bps.len() > 1 { ("═", "╡") } else { ("─", "┤") };
-        let stretch = line.repeat(labels - label.chars().count() + 2);
-        let mut before = host.as_str();
-        if narrow {
-            let _ = writeln!(out, "{host:<left$}│ {:ports$}  │", "");
-            before = "";
-        }
-        let _ = writeln!(out, "{before:<indent$}{line}{line} {label} {stretch}{plug} {port:<ports$}  │");
-    }
-    let _ = writeln!(out, "{:left$}└{}┘", "", "─".repeat(ports + 3));
-}
-
-/// How a switch's group spreads, in the words of the file.
-fn spread(group: &Team, topology: &Topology) -> String {
-    let switch = topology.switches.iter().find(|switch| switch.name == group.node);
-    let word = switch.and_then(|switch| switch.spread.clone());
-    word.unwrap_or_else(|| group.config.xmit_hash_policy.to_string())
-}
-
-/// `client1  10.3.0.1/24  team0 balance-rr`
-fn host_text(name: &str, topology: &Topology) -> String {
-    let on_cables = || topology.hosts.iter().filter(|host| host.parent.is_none());
-    let names = on_cables().map(|host| host.name.len()).max().unwrap_or(0);
-    let addresses = on_cables().map(|host| address(host).len()).max().unwrap_or(0);
-    let Some(host) = topology.hosts.iter().find(|host| host.name == name) else { return name.to_owned() };
-    let team = topology.teams.iter().find(|team| team.node == name);
-    let device = match (team, host.further.as_slice()) {
-        (None, [.., last]) if host.forwards => format!("{} to {} gateway", host.device, last.device),
-        (Some(team), _) => format!("{} {}", team.device, team.config.mode),
-        (None, [.., last]) if host.mptcp => format!("{} to {} multipath TCP", host.device, last.device),
-        (None, [.., last]) => format!("{} to {}, an address each", host.device, last.device),
-        (None, []) => "eth0".to_owned(),
-    };
-    let device = match topology.guests_of(name).count() {
-        0 => device,
-        1 => format!("1 guest behind {device}"),
-        guests => format!("{guests} guests behind {device}"),
-    };
-    format!("{name:<names$}  {:<addresses$}  {device}", address(host))
-}
-
-fn address(host: &Host) -> String {
-    format!("{}/{}", host.address, host.prefix)
 }
 
 fn show_hosts(topology: &Topology, out: &mut String) {
@@ -496,47 +331,4 @@ fn show_conditions(experiment: &Experiment, out: &mut String) {
         let _ = write!(line, "; other than in the file: {}", experiment.overrides.join(", "));
     }
     paragraph(&line, "", out);
-}
-
-/// Text broken at spaces, every line indented.
-fn paragraph(text: &str, indent: &str, out: &mut String) {
-    wrapped(indent, indent, text, out);
-}
-
-/// Text broken at spaces beside a label, the following lines indented as far.
-fn paragraph_after(label: &str, text: &str, out: &mut String) {
-    wrapped(label, &" ".repeat(label.chars().count()), text, out);
-}
-
-fn wrapped(first: &str, indent: &str, text: &str, out: &mut String) {
-    let mut line = first.to_owned();
-    let mut empty = true;
-    for word in text.split_whitespace() {
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            out.push_str(line.trim_end());
-            out.push('\n');
-            line = indent.to_owned();
-            empty = true;
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        empty = false;
-    }
-    out.push_str(line.trim_end());
-    out.push('\n');
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_wraps_beside_its_label() {
-        let mut out = String::new();
-        paragraph_after("  label  ", &"word ".repeat(30), &mut out);
-        assert!(out.lines().all(|line| line.chars().count() <= WIDTH), "{out}");
-        assert!(out.lines().nth(1).is_some_and(|line| line.starts_with("         word")), "{out}");
-    }
 }

@@ -1,11 +1,13 @@
 //! Nodes and links -> cables, devices, teams and groups of one run.
 
+mod groups;
+mod host;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::IpAddr;
 
-use nicteam_team::{ActiveSlave, Config, MAX_MEMBERS};
+use nicteam_team::{ActiveSlave, Config};
 
-use crate::engine::{self, Engine};
+use crate::engine::{self};
 use crate::event::CableName;
 use crate::gateways;
 use crate::guests;
@@ -16,9 +18,11 @@ use crate::record::{At, Options, Record, Span};
 use crate::resolved::{Bounds, Cable, End, Host, Impaired, Switch, Team, Topology, Way};
 use crate::switches;
 use crate::target;
-use crate::teams::{self, Unfit};
+use crate::teams::{self};
 use nicteam_diagnostics::Problem;
 use nicteam_diagnostics::{list, nearest};
+
+use host::{BareLinks, bounds, check_host, check_ipv6};
 
 /// More cables than any machine would carry: two devices each.
 const MAX_CABLES: usize = 1024;
@@ -64,12 +68,14 @@ pub(crate) struct Built {
 /// Builds the topology; what is wrong goes to `problems`.
 pub(crate) fn build(plan: &Plan<'_>, problems: &mut Vec<Problem>) -> Built {
     let (cables, spans) = (Vec::new(), Vec::new());
-    let (next_device, next_cable) = (BTreeMap::new(), BTreeMap::new());
+    let (next_device, bare_links) = (BTreeMap::new(), BareLinks::of(&plan.hosts));
     let specs = plan.switches.iter().map(|(name, record)| switches::read(name, record, problems)).collect();
     let mut builder =
-        Builder { plan, problems, specs, cables, spans, next_device, next_cable, all_links: !plan.links.is_empty() };
+        Builder { plan, problems, specs, cables, spans, next_device, bare_links, all_links: !plan.links.is_empty() };
     builder.lay_cables();
-    builder.check_bare_links();
+    if builder.all_links {
+        builder.problems.extend(builder.bare_links.check());
+    }
     builder.relay_cables();
     builder.check_loops();
     let configs = builder.host_configs();
@@ -94,8 +100,7 @@ struct Builder<'a, 'p> {
     all_links: bool,
     /// Next number of a host's `eth`, or of a switch's ports to a peer (node, peer).
     next_device: BTreeMap<(String, String), usize>,
-    /// Next number of a cable of a host with a bare link, those that are not plugged in counted.
-    next_cable: BTreeMap<String, u64>,
+    bare_links: BareLinks<'a>,
 }
 
 impl<'a> Builder<'a, '_> {
@@ -133,7 +138,7 @@ impl<'a> Builder<'a, '_> {
                     continue;
                 }
                 for _ in 0..count {
-                    if !self.is_plugged(&one.value) | !self.is_plugged(&other.value) {
+                    if !self.bare_links.is_plugged(&one.value) | !self.bare_links.is_plugged(&other.value) {
                         continue;
                     }
                     let a = End { node: one.value.clone(), device: self.device(&one.value, &other.value) };
@@ -142,32 +147,6 @@ impl<'a> Builder<'a, '_> {
                     self.cables.push(Cable { a, b, rate_bps, mtus, impaired, queue_bytes, without_offloads });
                     self.spans.push(ends.span.clone());
                 }
-            }
-        }
-    }
-
-    /// Whether the next cable of a node is plugged in: of a host with a bare link that one alone.
-    fn is_plugged(&mut self, node: &str) -> bool {
-        let Some(wanted) = self.bare_link(node) else { return true };
-        let next = self.next_cable.entry(node.to_owned()).or_default();
-        *next += 1;
-        *next - 1 == wanted.value
-    }
-
-    /// The link that a host has alone, if it has no team in this run.
-    fn bare_link(&self, node: &str) -> Option<At<u64>> {
-        self.plan.hosts.iter().find(|(name, _)| name.value == node)?.1.get("bare_link")
-    }
-
-    /// A link that a host is to have alone is one that it has.
-    fn check_bare_links(&mut self) {
-        for (name, record) in &self.plan.hosts {
-            let Some(wanted) = record.get::<u64>("bare_link") else { continue };
-            let count = self.next_cable.get(&name.value).copied().unwrap_or(0);
-            if wanted.value >= count && self.all_links {
-                let message = format!("host `{}` has no link {}", name.value, wanted.value);
-                let hint = format!("it has {count}, counted from 0 in the order of the file");
-                self.problems.push(Problem::at(&wanted.span, message).hint(hint));
             }
         }
     }
@@ -455,57 +434,6 @@ impl<'a> Builder<'a, '_> {
         engine.name().to_owned()
     }
 
-    /// Link aggregation groups of switches that spread.
-    fn groups(&mut self, configs: &BTreeMap<String, Config>) -> Vec<Team> {
-        let mut groups: Vec<Team> = Vec::new();
-        let mut problems = Vec::new();
-        for (switch, record) in &self.plan.switches {
-            let ends = self.ends(&switch.value);
-            if ends.is_empty() && self.all_links {
-                let problem = Problem::at(&switch.span, format!("switch `{}` has no links", switch.value));
-                self.problems
-                    .push(problem.hint(format!("add `[[links]]` with `between = [\"HOST\", \"{}\"]`", switch.value)));
-            }
-            let Some((span, grouping)) = self.spec(&switch.value).and_then(|spec| spec.grouping.as_ref()) else {
-                continue;
-            };
-            for (device, peer, mtu) in ends.clone() {
-                let parallel = ends.iter().filter(|end| end.1 == peer).count();
-                if let Some(group) = groups.iter_mut().find(|group| group.node == switch.value && group.device == peer)
-                {
-                    group.members.push(device);
-                    group.mtu = group.mtu.min(mtu);
-                } else if self.is_grouped(&peer, parallel, configs) {
-                    let towards = configs.get(&peer);
-                    let engine = group_engine(record);
-                    match teams::group(grouping, engine, towards) {
-                        Ok(config) => {
-                            let (node, engine) = (switch.value.clone(), engine.name().to_owned());
-                            let (device, members) = (peer.clone(), vec![device]);
-                            groups.push(Team { node, device, peer, engine, config, members, mtu });
-                        }
-                        Err(error) => problems.push(unfit_group(record, engine, span, &error)),
-                    }
-                }
-            }
-            let sizes = groups.iter().filter(|group| group.node == switch.value).map(|group| group.members.len());
-            let sizes: Vec<usize> = sizes.collect();
-            let model = self.spec(&switch.value).and_then(|spec| spec.switch.model);
-            problems.extend(model.and_then(|model| switches::check_limits(switch, model, &sizes)));
-            problems.extend(
-                sizes.iter().filter(|links| **links > MAX_MEMBERS).map(|links| too_many_members(switch, *links)),
-            );
-        }
-        self.problems.extend(problems);
-        groups
-    }
-
-    /// Whether a switch that spreads has a group, not plain ports, towards a peer with so many links.
-    fn is_grouped(&self, peer: &str, links: usize, configs: &BTreeMap<String, Config>) -> bool {
-        let by_host = configs.get(peer).is_some_and(teams::wants_group);
-        by_host || (links > 1 && self.spec(peer).is_some_and(|spec| spec.grouping.is_some()))
-    }
-
     /// A group called `a-0` would collide with port 0 towards `a`.
     fn check_device_names(&mut self, teams: &[Team]) {
         for (switch, _) in &self.plan.switches {
@@ -521,87 +449,9 @@ impl<'a> Builder<'a, '_> {
     }
 }
 
-/// Who runs the groups of a switch. Another name has been refused where it was read.
-fn group_engine(switch: &Record) -> &'static dyn Engine {
-    switch.get::<&str>("engine").and_then(|named| engine::find(named.value)).unwrap_or_else(engine::default)
-}
-
-/// Why a switch has no such group, at the key that is to blame.
-fn unfit_group(switch: &Record, engine: &dyn Engine, spread: &Span, error: &Unfit) -> Problem {
-    match error {
-        Unfit::Options(error) => Problem::at(spread, error.to_string()),
-        Unfit::Engine(error) => {
-            let key = if error.option == "xmit_hash_policy" { "spread" } else { error.option };
-            let at = |key| switch.get::<&str>(key).map(|at| at.span);
-            let span = at(key).or_else(|| at("engine")).unwrap_or_else(|| spread.clone());
-            teams::refused_by(engine, error, &span)
-        }
-    }
-}
-
-/// What is wrong with a host's links.
-fn check_host(
-    name: &At<String>,
-    record: &Record,
-    (links, multipath): (usize, Option<Every>),
-    teamed: bool,
-    mtus: &BTreeSet<u32>,
-) -> Option<Problem> {
-    let host = &name.value;
-    let team_span = record.get::<&[At<String>]>("team").map(|at| at.span);
-    let problem = match (links, teamed || record.has("team")) {
-        (0, true) => {
-            Problem::at(&team_span.unwrap_or(name.span.clone()), format!("host `{host}` has a team but no links"))
-                .label("nothing to bundle")
-                .hint(format!("add `[[links]]` with `between = [\"{host}\", ...]`"))
-        }
-        (0, false) => Problem::at(&name.span, format!("host `{host}` has no link"))
-            .hint(format!("add `[[links]]` with `between = [\"{host}\", ...]`, or remove the host")),
-        (_, true) if let Some(every) = multipath => {
-            let span = team_span.unwrap_or(name.span.clone());
-            let message = format!("host `{host}` has a team, and a workload from or to it has {}", every.key());
-            let hint = "goes over bare links: leave `team` out, or take hosts of its own for it";
-            Problem::at(&span, message).hint(format!("{} {hint}", every.name()))
-        }
-        (2.., _) if gateways::is_one(record) => return None,
-        (2.., false) if multipath.is_some() => return None,
-        (2.., false) => Problem::at(&name.span, format!("host `{host}` has {links} links but no team")).hint(
-            "give it `team = \"...\"` to bundle them, `forward = true` to stand between subnets, or leave it one link",
-        ),
-        (_, true) if links > MAX_MEMBERS => too_many_members(name, links),
-        (_, true) if mtus.len() > 1 => {
-            let mtus: Vec<_> = mtus.iter().map(u32::to_string).collect();
-            Problem::at(&name.span, format!("the links of host `{host}` have different MTUs: {}", mtus.join(", ")))
-                .hint("all members of a team have one MTU; give these links the same `mtu`")
-        }
-        _ => return None,
-    };
-    Some(problem)
-}
-
-fn check_ipv6(name: &At<String>, address: IpAddr, mtus: &BTreeSet<u32>) -> Option<Problem> {
-    let mtu = mtus.first().filter(|mtu| address.is_ipv6() && **mtu < 1280)?;
-    let message = format!("host `{}` has an IPv6 address and links of MTU {mtu}", name.value);
-    Some(Problem::at(&name.span, message).hint("IPv6 needs an MTU of at least 1280 (RFC 8200, section 5)"))
-}
-
-fn too_many_members(node: &At<String>, members: usize) -> Problem {
-    Problem::at(&node.span, format!("a team of `{}` would have {members} members", node.value))
-        .hint(format!("a team has at most {MAX_MEMBERS}"))
-}
-
 /// Two things with one name.
 pub(crate) fn duplicate(thing: Thing, name: &At<String>, first: &At<String>) -> Problem {
     Problem::at(&name.span, format!("the name `{}` is used twice", name.value))
         .also(&first.span, "first used here")
         .hint(format!("give the {} another name", thing.word()))
-}
-
-/// What makes a host slow.
-fn bounds(record: &Record) -> Bounds {
-    Bounds {
-        processor_bps: record.get::<u64>("processor").map(|at| at.value),
-        receive_window_bytes: record.get::<u64>("receive_window").map(|at| at.value as u32),
-        receive_queues: record.get::<u64>("receive_queues").map(|at| at.value as u32),
-    }
 }

@@ -10,4 +10,3 @@ mod experiment_guests;
 mod experiment_in_use;
 mod experiment_storage;
 mod experiment_targets;
-mod imports;

@@ -10,19 +10,20 @@
 //! Times are the agent's own; the lab knows by how much its clock differs
 //! ([`Hello::boot_id`], [`Request::Clock`]).
 
+mod reported;
+mod setup;
 mod targets;
 
-use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use nicteam_impair::Impairments;
-use nicteam_record::{
-    BucketMember, ConnectionSample, Disk, EventKind, MacMoveSample, MemberSample, OneSided, Operations, PagpHeard,
-    Port, Probes, Program, Relayed, Transfer,
-};
+use nicteam_record::{BucketMember, OneSided, PagpHeard, Port};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use reported::{AgentSample, FlowSample, Notice, Outcomes, Runs, TaskSample};
+pub use setup::{
+    AddTeam, Addresses, FurtherAddress, LinkSetup, NodeSetup, RelayEnd, RelaySpec, Role, RouteSetup, SpeakPagp, Way,
+};
 pub use targets::{ServeTarget, Serves, TargetAct};
 
 /// Number of this protocol; both sides must have the same.
@@ -123,178 +124,6 @@ pub enum Request {
     EndClients,
     /// Stop payload and samples.
     Stop,
-}
-
-/// A node before it has links.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NodeSetup {
-    /// Hosts have IPv6 addresses; else IPv6 is switched off.
-    pub ipv6: bool,
-    /// The node is a switch, or a host with guests, and has a bridge of the kernel's.
-    pub bridge: bool,
-    /// The node is a guest, which knows nothing of its host's links.
-    #[serde(default)]
-    pub guest: bool,
-    /// The node forwards between its links.
-    #[serde(default)]
-    pub forwards: bool,
-    /// The most memory that a TCP socket may take for what is on its way, each way, bytes; none: the kernel's own limit.
-    #[serde(default)]
-    pub tcp_buffer_bytes: Option<u32>,
-    /// Payload that its processor can send and receive, both together, bit/s; none: as much as the machine can.
-    #[serde(default)]
-    pub processor_bps: Option<u64>,
-    /// The most that TCP lets others send it unread, bytes; none: as the kernel grows it.
-    #[serde(default)]
-    pub receive_window_bytes: Option<u32>,
-}
-
-/// One end of a link.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LinkSetup {
-    /// Its device, which is there.
-    pub device: String,
-    /// What it may send, bit/s of the wire.
-    pub rate_bps: u64,
-    /// The most packets that a frame joins; 1: every frame is a packet.
-    pub max_packets: u32,
-    /// Bytes that may go at once; none: as many as suit the rate.
-    pub burst_bytes: Option<u32>,
-    /// Bytes that may wait; none: as many as suit the rate.
-    #[serde(default)]
-    pub queue_bytes: Option<u32>,
-    /// It joins what it receives, by the queues that it was made with.
-    #[serde(default)]
-    pub joins_received: bool,
-}
-
-/// The addresses of a host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Addresses {
-    /// The device that carries the first.
-    pub device: String,
-    /// The MAC address that it is to have; none: it has the right one.
-    pub mac: Option<String>,
-    /// Its address.
-    pub address: IpAddr,
-    /// Length of its prefix.
-    pub prefix: u8,
-    /// Further devices, each with an address.
-    pub further: Vec<FurtherAddress>,
-    /// Subnets behind gateways.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub routes: Vec<RouteSetup>,
-    /// The host speaks multipath TCP.
-    pub mptcp: bool,
-    /// Others connect to this host, so it has to announce those.
-    pub announces: bool,
-}
-
-/// A device beside a host's first, with its address.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FurtherAddress {
-    /// The device.
-    pub device: String,
-    /// The MAC address that it is to have; none: that which it has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mac: Option<String>,
-    /// Its address.
-    pub address: IpAddr,
-    /// Length of its prefix.
-    pub prefix: u8,
-}
-
-/// A way to a subnet behind a gateway.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RouteSetup {
-    /// The subnet.
-    pub to: IpAddr,
-    /// Length of its prefix.
-    pub prefix: u8,
-    /// The gateway's address.
-    pub via: IpAddr,
-}
-
-/// A switch that speaks PAgP.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SpeakPagp {
-    /// `auto` or `desirable`.
-    pub mode: String,
-    /// What it calls itself.
-    pub name: String,
-    /// The ports that speak.
-    pub ports: Vec<String>,
-}
-
-/// Which end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// The end that is connected to; it is prepared first.
-    Server,
-    /// The end that connects.
-    Client,
-}
-
-/// A team to run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AddTeam {
-    /// Who runs it: the name of an engine.
-    pub engine: String,
-    /// Its device.
-    pub device: String,
-    /// Options by the kernel's names.
-    pub options: BTreeMap<String, String>,
-    /// Members' devices.
-    pub members: Vec<String>,
-    /// The bridge that the engine is to make for guests, with the team as uplink; none: the device is to be the team's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bridge: Option<String>,
-    /// Its MAC address; none: the first member's.
-    pub mac: Option<String>,
-    /// Its MTU, bytes.
-    pub mtu: u32,
-    /// `bpf` or `packet`; none: what the machine can.
-    pub dataplane: Option<String>,
-}
-
-/// An impaired link to be: two cables, and what carries frames from one to the other.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RelaySpec {
-    /// Its ends.
-    pub ends: [RelayEnd; 2],
-    /// What is done to the frames that each end sends.
-    pub ways: [Way; 2],
-}
-
-/// One end of an impaired link.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RelayEnd {
-    /// Host or switch.
-    pub node: String,
-    /// Its device.
-    pub device: String,
-    /// Index of the agent's own end of the cable to it.
-    pub near_index: u32,
-}
-
-/// One direction of an impaired link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Way {
-    /// What is done to frames.
-    pub impairments: Impairments,
-    /// Seed of what is random about it.
-    pub seed: u64,
 }
 
 /// A connection to be.
@@ -423,23 +252,6 @@ pub struct Hello {
     pub boot_id: String,
 }
 
-/// Something that happened at a node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Notice {
-    /// `CLOCK_MONOTONIC` of the agent's machine, nanoseconds.
-    pub at_ns: u64,
-    /// What sort of thing it is.
-    pub kind: EventKind,
-    /// Device of the team it happened to, if it happened to one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub team: Option<String>,
-    /// The member's device, if it happened to one alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub member: Option<String>,
-    /// In words.
-    pub text: String,
-}
-
 /// What a carried out request yields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Done {
@@ -476,124 +288,4 @@ pub struct Done {
     /// What teams in mode stripe do towards hosts that do not; likewise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub one_sided: Vec<OneSided>,
-}
-
-/// What tasks left that is no connection; workloads, and hosts where they are empty, are for the lab to name.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Outcomes {
-    /// How programs that are not ours ended.
-    pub programs: Vec<Program>,
-    /// Requests that were answered one by one.
-    pub operations: Vec<Operations>,
-    /// What was carried from beginning to end.
-    pub transfers: Vec<Transfer>,
-    /// Probes of the way to another host.
-    pub probes: Vec<Probes>,
-    /// Disks that were used, with their paths.
-    pub disks: Vec<Disk>,
-    /// What happened to tasks that they could not tell meanwhile.
-    pub notices: Vec<Notice>,
-}
-
-impl Outcomes {
-    /// True without anything.
-    pub fn is_empty(&self) -> bool {
-        *self == Outcomes::default()
-    }
-
-    /// This and another one.
-    pub fn add(&mut self, other: Outcomes) {
-        let Outcomes { programs, operations, transfers, probes, disks, notices } = other;
-        self.programs.extend(programs);
-        self.operations.extend(operations);
-        self.transfers.extend(transfers);
-        self.probes.extend(probes);
-        self.disks.extend(disks);
-        self.notices.extend(notices);
-    }
-}
-
-/// What runs a team.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Runs {
-    /// What executes it frame by frame, in the engine's words: `bpf`, `packet`.
-    pub dataplane: String,
-    /// The program that runs it, with its version; empty: nicteam itself.
-    #[serde(default)]
-    pub version: String,
-    /// Offloads of its ports that are on, by device, where they say what its frames are.
-    #[serde(default)]
-    pub offloads: BTreeMap<String, Vec<String>>,
-}
-
-/// Counters at one moment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AgentSample {
-    /// `CLOCK_MONOTONIC` of the agent's machine, nanoseconds.
-    pub at_ns: u64,
-    /// Processor time of the agent, and of what runs its teams beside it, so far, milliseconds.
-    pub cpu_ms: f64,
-    /// Members of teams, and watched devices (their team is empty).
-    pub members: Vec<MemberSample>,
-    /// Connections that end here.
-    pub connections: Vec<ConnectionSample>,
-    /// Directions of impaired links.
-    pub relayed: Vec<Relayed>,
-    /// TCP sockets of what opens connections of its own.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub flows: Vec<FlowSample>,
-    /// Tasks that end by themselves.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tasks: Vec<TaskSample>,
-    /// A switch's: addresses that it learned at another port than before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mac_moves: Option<MacMoveSample>,
-}
-
-/// How far a task is that ends by itself.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TaskSample {
-    /// Its number in the run.
-    pub index: u32,
-    /// Bytes that are done.
-    pub done_bytes: u64,
-    /// Bytes that are to be done.
-    pub all_bytes: u64,
-    /// When it ended by itself, well or not, milliseconds since the measured window began ([`Request::Begin`]).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ended_ms: Option<f64>,
-    /// Why it cannot go on, in words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-}
-
-/// A TCP socket of a program or of a task that opens connections of its own, by its kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FlowSample {
-    /// Number of the program or task in the run; [`FlowSample::BY_THE_OTHER_END`] where the other end's agent alone knows.
-    pub program: u32,
-    /// Its own address.
-    pub local: SocketAddr,
-    /// The other end's.
-    pub remote: SocketAddr,
-    /// Payload received so far, bytes.
-    pub received_bytes: u64,
-    /// Payload sent and acknowledged so far, bytes.
-    pub acked_bytes: u64,
-    /// Segments with payload sent.
-    pub segments: u64,
-    /// Segments sent again.
-    pub retransmits: u64,
-    /// Smoothed round-trip time, microseconds.
-    pub rtt_us: u32,
-    /// Its congestion control.
-    pub congestion: String,
-}
-
-impl FlowSample {
-    /// In place of a number: that which the socket at the other end has.
-    pub const BY_THE_OTHER_END: u32 = u32::MAX;
 }

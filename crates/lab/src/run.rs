@@ -84,6 +84,7 @@ fn record(
     let kind = dataplane(options.dataplane)?;
     let granularity = granularity(experiment, kind);
     let setting = Setting { binary: options.binary.clone(), dataplane: Some(kind), granularity, smooth: false };
+    let carrier = Carrier { interval: experiment.interval, options, setting: &setting, output };
     let mut runs = Vec::new();
     let mut failed = None;
     for (number, run) in (1..).zip(&experiment.runs) {
@@ -92,7 +93,7 @@ fn record(
             continue;
         }
         progress.run_begins(run, number, experiment.runs.len());
-        match unless_stopped(|| run_undisturbed(run, experiment.interval, options, &setting, output, progress)) {
+        match unless_stopped(|| carrier.undisturbed(run, progress)) {
             Ok(done) => {
                 let done = record::Run { findings: (options.explain)(&done), ..done };
                 if let Some(trouble) = done.relay_trouble() {
@@ -140,118 +141,116 @@ const MOST_STOLEN: f64 = 0.02;
 /// How often it is done again; then it counts, and the record says what was taken.
 const MOST_AGAIN: u32 = 2;
 
-/// A run; of several repetitions one that was disturbed is done again.
-fn run_undisturbed(
-    run: &Run,
+/// Carries runs out, all alike.
+struct Carrier<'a> {
     interval: Duration,
-    options: &Options,
-    setting: &Setting,
-    output: &Output,
-    progress: &mut dyn Progress,
-) -> Result<record::Run, Error> {
-    let mut done_again = 0;
-    loop {
-        let done = run_one(run, interval, options, setting, output, progress)?;
-        let is_disturbed = run.repetition.is_some() && done.cpu.stolen > MOST_STOLEN;
-        if !is_disturbed || done_again == MOST_AGAIN {
-            return Ok(record::Run { done_again, ..done });
-        }
-        done_again += 1;
-        let stolen = done.cpu.stolen * 100.0;
-        progress.notice(&run.name, &format!("a hypervisor took {stolen:.0} % of the processors meanwhile: done again"));
-    }
+    options: &'a Options,
+    setting: &'a Setting,
+    output: &'a Output,
 }
 
-/// Builds a run's topology, drives its traffic, takes everything down.
-fn run_one(
-    run: &Run,
-    interval: Duration,
-    options: &Options,
-    setting: &Setting,
-    output: &Output,
-    progress: &mut dyn Progress,
-) -> Result<record::Run, Error> {
-    let run = &run.in_use();
-    let setting = &Setting { smooth: run.measures_latency_alone(), ..setting.clone() };
-    let (reports, inbox) = mpsc::channel();
-    let built = options.testbed().build(&run.topology, setting, &reports);
-    let mut deployment = built.map_err(|error| or_lost(error, &[], &inbox))?;
-    let mut timeline = Timeline::default();
-    // Before the traffic, which may fail for what is told here.
-    let mut early = timeline.hear_of_the_build(&inbox, progress);
-    let targets = target::serve(&mut *deployment, &run.topology).map_err(|error| or_lost(error, &early, &inbox))?;
-    let planned = plan(run, options.kinds());
-    files::prepare(&mut *deployment, run, &planned)?;
-    set_up_traffic(&mut *deployment, &planned)
-        .map_err(|error| or_lost(with_reasons(error, &mut *deployment), &early, &inbox))?;
-    deployment.call_all(&Request::Sample { interval_ms: interval.as_millis() as u64 })?;
-    deployment.call_all(&Request::Start)?;
-    early.extend(timeline.hear_of_the_build(&inbox, progress));
-    let start_ns = clock::monotonic_ns() + run.warmup.as_nanos() as u64;
-    let kinds = options.kinds();
-    let (samples, flows) = (Vec::new(), Flows::default());
-    let finite = Finite::new(run, &planned);
-    let mut watch = Watch { run, kinds, start_ns, samples, flows, finite, timeline, load: None, ended: None };
-    early.into_iter().for_each(|report| watch.take_in(report, progress));
-    watch.until(Duration::ZERO, &inbox, progress)?;
-    deployment.call_all(&Request::Begin { measured_ms: run.duration.as_millis() as u64 })?;
-    watch.load = Some(Load::begin()?);
-    for Timed { at, event } in &run.events {
-        watch.until(*at, &inbox, progress)?;
-        if watch.finite.over_ms().is_some() {
-            break;
+impl Carrier<'_> {
+    /// A run; of several repetitions one that was disturbed is done again.
+    fn undisturbed(&self, run: &Run, progress: &mut dyn Progress) -> Result<record::Run, Error> {
+        let mut done_again = 0;
+        loop {
+            let done = self.once(run, progress)?;
+            let is_disturbed = run.repetition.is_some() && done.cpu.stolen > MOST_STOLEN;
+            if !is_disturbed || done_again == MOST_AGAIN {
+                return Ok(record::Run { done_again, ..done });
+            }
+            done_again += 1;
+            let stolen = done.cpu.stolen * 100.0;
+            progress
+                .notice(&run.name, &format!("a hypervisor took {stolen:.0} % of the processors meanwhile: done again"));
         }
-        let at_ns = clock::monotonic_ns();
-        let event::Place { node, team, member } = event::carry_out(&**event, &mut *deployment)?;
-        let text = event.words();
-        progress.notice(&node, &text);
-        watch.timeline.add(node, Notice { at_ns, kind: EventKind::Fault, team, member, text });
     }
-    watch.until(run.duration, &inbox, progress)?;
-    let load = watch.load.take().map(Load::end).transpose()?;
-    let teams_say = deployment.teams_say().map_err(|error| or_lost(error, &[], &inbox))?;
-    // One more sample of every agent, so that the window's end lies between two.
-    watch.until_behind(interval, &inbox, progress)?;
-    deployment.call_all(&Request::EndClients)?;
-    let (mut outcomes, told) = outcomes::of_all(deployment.call_all(&Request::Stop)?, &planned);
-    inbox.try_iter().for_each(|report| watch.take_in(report, progress));
-    told.into_iter().for_each(|(node, notice)| watch.timeline.add(node, notice));
-    files::compare(&mut *deployment, run, &planned, &mut outcomes.transfers)?;
-    let teams = deployment.teams().to_vec();
-    // From here on links vanish under their teams, which is nothing to tell.
-    drop(deployment);
-    let (cpu, memory) = load.unzip();
-    let measured_run = run;
-    let (run, tasks) = watch.record(&planned, cpu.unwrap_or_default(), output)?;
-    let topology = recorded::with_engines(run.topology, &teams);
-    let mut events = run.events;
-    let Outcomes { programs, operations, transfers, probes, mut disks, notices: _ } = outcomes;
-    outcomes::name_connections(&mut disks, &run.connections, &tasks);
-    for program in programs.iter().filter(|program| program.failed()) {
-        let trouble = programs::trouble(program, -run.warmup_ms);
-        progress.notice(&trouble.node, &trouble.text);
-        events.push(trouble);
+
+    /// Builds a run's topology, drives its traffic, takes everything down.
+    fn once(&self, run: &Run, progress: &mut dyn Progress) -> Result<record::Run, Error> {
+        let Carrier { interval, options, output, .. } = *self;
+        let run = &run.in_use();
+        let setting = &Setting { smooth: run.measures_latency_alone(), ..self.setting.clone() };
+        let (reports, inbox) = mpsc::channel();
+        let built = options.testbed().build(&run.topology, setting, &reports);
+        let mut deployment = built.map_err(|error| or_lost(error, &[], &inbox))?;
+        let mut timeline = Timeline::default();
+        // Before the traffic, which may fail for what is told here.
+        let mut early = timeline.hear_of_the_build(&inbox, progress);
+        let targets = target::serve(&mut *deployment, &run.topology).map_err(|error| or_lost(error, &early, &inbox))?;
+        let planned = plan(run, options.kinds());
+        files::prepare(&mut *deployment, run, &planned)?;
+        set_up_traffic(&mut *deployment, &planned)
+            .map_err(|error| or_lost(with_reasons(error, &mut *deployment), &early, &inbox))?;
+        deployment.call_all(&Request::Sample { interval_ms: interval.as_millis() as u64 })?;
+        deployment.call_all(&Request::Start)?;
+        early.extend(timeline.hear_of_the_build(&inbox, progress));
+        let start_ns = clock::monotonic_ns() + run.warmup.as_nanos() as u64;
+        let kinds = options.kinds();
+        let (samples, flows) = (Vec::new(), Flows::default());
+        let finite = Finite::new(run, &planned);
+        let mut watch = Watch { run, kinds, start_ns, samples, flows, finite, timeline, load: None, ended: None };
+        early.into_iter().for_each(|report| watch.take_in(report, progress));
+        watch.until(Duration::ZERO, &inbox, progress)?;
+        deployment.call_all(&Request::Begin { measured_ms: run.duration.as_millis() as u64 })?;
+        watch.load = Some(Load::begin()?);
+        for Timed { at, event } in &run.events {
+            watch.until(*at, &inbox, progress)?;
+            if watch.finite.over_ms().is_some() {
+                break;
+            }
+            let at_ns = clock::monotonic_ns();
+            let event::Place { node, team, member } = event::carry_out(&**event, &mut *deployment)?;
+            let text = event.words();
+            progress.notice(&node, &text);
+            watch.timeline.add(node, Notice { at_ns, kind: EventKind::Fault, team, member, text });
+        }
+        watch.until(run.duration, &inbox, progress)?;
+        let load = watch.load.take().map(Load::end).transpose()?;
+        let teams_say = deployment.teams_say().map_err(|error| or_lost(error, &[], &inbox))?;
+        // One more sample of every agent, so that the window's end lies between two.
+        watch.until_behind(interval, &inbox, progress)?;
+        deployment.call_all(&Request::EndClients)?;
+        let (mut outcomes, told) = outcomes::of_all(deployment.call_all(&Request::Stop)?, &planned);
+        inbox.try_iter().for_each(|report| watch.take_in(report, progress));
+        told.into_iter().for_each(|(node, notice)| watch.timeline.add(node, notice));
+        files::compare(&mut *deployment, run, &planned, &mut outcomes.transfers)?;
+        let teams = deployment.teams().to_vec();
+        // From here on links vanish under their teams, which is nothing to tell.
+        drop(deployment);
+        let (cpu, memory) = load.unzip();
+        let measured_run = run;
+        let (run, tasks) = watch.record(&planned, cpu.unwrap_or_default(), output)?;
+        let topology = recorded::with_engines(run.topology, &teams);
+        let mut events = run.events;
+        let Outcomes { programs, operations, transfers, probes, mut disks, notices: _ } = outcomes;
+        outcomes::name_connections(&mut disks, &run.connections, &tasks);
+        for program in programs.iter().filter(|program| program.failed()) {
+            let trouble = programs::trouble(program, -run.warmup_ms);
+            progress.notice(&trouble.node, &trouble.text);
+            events.push(trouble);
+        }
+        events.sort_by(|one, other| one.t_ms.total_cmp(&other.t_ms));
+        let TeamsSay { ports, buckets, pagp, one_sided } = teams_say;
+        let traffic_tests = traffic_tests::of_run(measured_run, &planned, &run.connections, &programs, run.measured_ms);
+        Ok(record::Run {
+            ports,
+            buckets,
+            pagp,
+            one_sided,
+            topology,
+            targets,
+            programs,
+            operations,
+            traffic_tests,
+            transfers,
+            probes,
+            disks,
+            events,
+            memory,
+            ..run
+        })
     }
-    events.sort_by(|one, other| one.t_ms.total_cmp(&other.t_ms));
-    let TeamsSay { ports, buckets, pagp, one_sided } = teams_say;
-    let traffic_tests = traffic_tests::of_run(measured_run, &planned, &run.connections, &programs, run.measured_ms);
-    Ok(record::Run {
-        ports,
-        buckets,
-        pagp,
-        one_sided,
-        topology,
-        targets,
-        programs,
-        operations,
-        traffic_tests,
-        transfers,
-        probes,
-        disks,
-        events,
-        memory,
-        ..run
-    })
 }
 
 /// The error, or what was lost before it, which is its reason.

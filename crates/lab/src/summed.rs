@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nicteam_experiment::{PublishedRates, Repetition, Topology, limit};
+use nicteam_experiment::{Topology, limit};
 use nicteam_record::{self as record, Connection, Sample};
 use sha2::{Digest, Sha256};
 
@@ -60,9 +60,9 @@ impl Watch<'_> {
             description: self.run.description.clone(),
             published: self.run.published.clone(),
             published_of_limit: self.run.published_of_limit,
-            published_rates: self.run.published_rates.iter().map(published_rates).collect(),
+            published_rates: self.run.published_rates.clone(),
             compared_with: self.run.compared_with.clone(),
-            repetition: self.run.repetition.as_ref().map(repetition),
+            repetition: self.run.repetition.clone(),
             done_again: 0,
             traffic_tests: Vec::new(),
             topology: recorded::topology(&self.run.topology),
@@ -98,16 +98,6 @@ impl Watch<'_> {
         };
         Ok((run, tasks))
     }
-}
-
-fn published_rates(of: &PublishedRates) -> record::PublishedRates {
-    let PublishedRates { host, download_bps, upload_bps } = of.clone();
-    record::PublishedRates { host, download_bps, upload_bps }
-}
-
-fn repetition(of: &Repetition) -> record::Repetition {
-    let Repetition { of, number } = of.clone();
-    record::Repetition { of, number }
 }
 
 /// The layer whose bytes are counted of members.

@@ -6,10 +6,13 @@
 #![forbid(unsafe_code)]
 
 mod bundle;
+mod defaults;
 mod echo;
+mod error;
 mod event;
 mod finding;
 mod folder;
+mod numbers;
 mod one_sided;
 mod sample;
 mod storage;
@@ -19,11 +22,14 @@ mod traffic_test;
 
 use serde::{Deserialize, Serialize};
 
-pub use bundle::{Bundle, BundleError, MAX_RECORD_BYTES, MAX_SAMPLES_BYTES, PAGE, RECORD};
+pub use bundle::{Bundle, MAX_RECORD_BYTES, MAX_SAMPLES_BYTES, PAGE, RECORD};
+use defaults::{is_false, is_once, is_zero, once, tcp};
 pub use echo::{Echo, EchoReply, RoundTrip, RoundTrips, TIMED_PAYLOAD_BYTES};
+pub use error::BundleError;
 pub use event::{Event, EventKind};
 pub use finding::{Finding, LinkLoad, LinkLoads, Side};
 pub use folder::Folder;
+pub use numbers::thousands;
 pub use one_sided::{OneSided, PlainHost, PlainMember};
 pub use sample::{ConnectionSample, Datagrams, MacMoveSample, MemberSample, Relayed, Sample};
 pub use storage::{Disk, Negotiated, Stall, StoragePath, Target};
@@ -384,22 +390,6 @@ pub struct MacMoves {
     pub at_least: bool,
 }
 
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
-fn once() -> u32 {
-    1
-}
-
-fn is_once(times: &u32) -> bool {
-    *times == 1
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
 /// What the port at the other end of a member said by PAgP.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PagpHeard {
@@ -456,10 +446,6 @@ pub struct Connection {
     /// segments and round-trip times, which are 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datagrams: Option<Datagrams>,
-}
-
-fn tcp() -> String {
-    "tcp".to_owned()
 }
 
 /// Processor time in the measured window.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::defaults::is_false;
 use crate::echo::Echo;
-use crate::is_false;
 use crate::storage::Stall;
 
 /// Operations in the measured window: requests that are answered one by one.

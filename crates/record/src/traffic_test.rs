@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
+use crate::numbers::thousands;
+
 /// Bytes of a full Ethernet frame, and of the payload in it, that SoftEther takes for its correction.
 const FRAME_BYTES: f64 = 1514.0;
 const PAYLOAD_BYTES: f64 = 1460.0;
@@ -134,19 +136,6 @@ fn simplified(value: f64, unit: &str) -> String {
         _ => return format!("{value:.0} {unit}"),
     };
     format!("{:.2} {prefix}{unit}", value / power)
-}
-
-/// `5,144,671,076`.
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

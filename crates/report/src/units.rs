@@ -1,5 +1,7 @@
 //! Numbers and lists in words.
 
+pub(crate) use nicteam_record::thousands;
+
 /// A rate with its unit: `941.2 Mbit/s`, `3.76 Gbit/s`; `-` where there is no number.
 pub(crate) fn rate(bps: f64) -> String {
     if !bps.is_finite() || bps < 0.0 {
@@ -73,14 +75,6 @@ pub(crate) fn percent(share: f64) -> String {
 pub(crate) fn share(part: f64, whole: f64) -> f64 {
     let share = part / whole;
     if share.is_finite() { share } else { 0.0 }
-}
-
-/// A whole number with its thousands apart: `12,345`.
-pub(crate) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or_default()).collect();
-    groups.join(",")
 }
 
 /// `one` to `twelve`, then digits.

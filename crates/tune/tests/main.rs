@@ -1,3 +1,1 @@
 //! The steps, without a network.
-
-mod imports;

@@ -9,7 +9,7 @@ use nicteam_sys::{cpu, process};
 use nicteam_testnet::{Host, Switch};
 use serde_json::Value;
 
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;

@@ -8,7 +8,7 @@ use nicteam_sys::netns::NetNs;
 use nicteam_sys::process;
 use serde_json::Value;
 
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::held::Ends;

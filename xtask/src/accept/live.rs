@@ -1,6 +1,6 @@
 //! The live tests that kill teams and interrupt labs.
 
-use super::Arguments;
+use super::arguments::Arguments;
 use super::tested::{self, Tests};
 use crate::part::Part;
 

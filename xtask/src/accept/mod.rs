@@ -1,6 +1,7 @@
 //! `xtask accept`: the figures of "what must be seen".
 
 mod against;
+mod arguments;
 mod big_link;
 mod convergence;
 mod idle;
@@ -28,10 +29,12 @@ use crate::failure::Failure;
 use crate::figure::Section;
 use crate::part::{self, Part};
 use crate::results::{Measured, Save};
+use against::Comparison;
+use arguments::Arguments;
 
 /// What to measure, and how thoroughly.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
+pub(crate) struct Command {
     #[command(flatten)]
     save: Save,
     /// Only this; may be repeated.
@@ -40,20 +43,8 @@ pub(crate) struct Arguments {
     /// Compare the program with this one, interleaved: throughput, stripe, stall, instructions.
     #[arg(long, value_name = "OLD_BINARY")]
     against: Option<PathBuf>,
-    /// How often T3 is run in each setting, and T5.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
-    repeats: u32,
-    /// How many pairs of runs are compared: with iperf3, with the big link, with the old program. The interval
-    /// of twelve leaves two out at each end.
-    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
-    /// Rate of T3's links with the packet dataplane, which passes every packet
-    /// through user space four times; the table states it.
-    #[arg(long, default_value = "100mbit")]
-    packet_rate: String,
-    /// How long each run is measured, whole seconds.
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
-    seconds: u32,
+    #[command(flatten)]
+    arguments: Arguments,
     /// Of the service's course only this step, and those without which there is no team; may be repeated. For whoever
     /// works on a step: the whole course takes minutes.
     #[arg(long, value_name = "STEP", hide_short_help = true, value_parser = service::steps())]
@@ -98,13 +89,19 @@ const PARTS: [&Part<Arguments>; 33] = [
 ];
 
 /// Measures, and prints each part as soon as it is there.
-pub(crate) fn run(arguments: &Arguments) -> Result<Vec<Section>, Failure> {
-    match &arguments.against {
+pub(crate) fn run(command: Command) -> Result<Vec<Section>, Failure> {
+    let Command { save, only, against, arguments, step } = command;
+    let arguments = Arguments { step, ..arguments };
+    match against {
         None => {
             let measured = Measured { prefix: "", script: "scripts/accept.sh" };
-            part::run(&PARTS, &arguments.only, arguments, &arguments.save.of(measured))
+            part::run(&PARTS, &only, &arguments, &save.of(measured))
         }
-        Some(binary) => against::run(binary, arguments),
+        Some(binary) => {
+            let comparison = Comparison::with(&binary, &arguments)?;
+            let measured = Measured { prefix: "against-", script: "scripts/accept.sh --against OLD_BINARY" };
+            part::run(&against::PARTS, &only, &comparison, &save.of(measured))
+        }
     }
 }
 

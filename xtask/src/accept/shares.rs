@@ -8,7 +8,7 @@ use nicteam_oracle::protocol::Request;
 use nicteam_oracle::shares::{ADDRESS, Experiment, Fault, PREFIX, Second, Summary, busiest, roomiest_busiest};
 use nicteam_oracle::{Guest, Refusal};
 
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;

@@ -7,7 +7,7 @@ use nicteam_record::{Record, Repetition, Run, TrafficTest};
 use nicteam_report::{ComparedSide, compare};
 use nicteam_statistics::{Comparison, Estimate, Verdict, jain_index, median};
 
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
@@ -59,9 +59,8 @@ fn softether(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     for (name, _) in WAYS {
         let of = |by: &str, bps: Way| -> Result<Vec<f64>, Failure> {
             let run = format!("{name}-{by}");
-            let mut runs: Vec<&Run> = record.runs.iter().filter(|of| of.base_name() == run).collect();
-            runs.sort_by_key(|run| run.repetition.as_ref().map(|of| of.number));
-            let tests: Option<Vec<f64>> = runs.iter().map(|run| run.traffic_tests.first().map(bps)).collect();
+            let tests: Option<Vec<f64>> =
+                repetitions(&record, &run).iter().map(|run| run.traffic_tests.first().map(bps)).collect();
             tests.filter(|tests| !tests.is_empty()).ok_or_else(|| Failure::failed(format!("{run} left no table")))
         };
         let parts: &[(&str, Way)] = match name {
@@ -135,14 +134,19 @@ fn compared(record: &Record) -> Result<nicteam_report::Compared<'_>, Failure> {
     compare(side("one"), side("two")).map_err(Failure::failed)
 }
 
+/// All times that a run was carried out, by their numbers.
+fn repetitions<'r>(record: &'r Record, name: &str) -> Vec<&'r Run> {
+    let mut runs: Vec<&Run> = record.runs.iter().filter(|run| run.base_name() == name).collect();
+    runs.sort_by_key(|run| run.repetition.as_ref().map(|of| of.number));
+    runs
+}
+
 /// Before and after, in turn; and stripe at a rate that the machine carries.
 fn t2(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let record = run_t2(context, "t2", &["--only", "no-team-three,alb-rlb-three", "--repeat", "6"])?;
     let noise_of_t2 = noise(&record);
     let values = |name: &str, of: &dyn Fn(&Run) -> Option<f64>| -> Vec<f64> {
-        let mut runs: Vec<&Run> = record.runs.iter().filter(|run| run.base_name() == name).collect();
-        runs.sort_by_key(|run| run.repetition.as_ref().map(|of| of.number));
-        runs.into_iter().filter_map(of).collect()
+        repetitions(&record, name).into_iter().filter_map(of).collect()
     };
     let jain = |run: &Run| {
         let totals: Vec<f64> = run.traffic_tests.iter().map(TrafficTest::total_bps).collect();

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use nicteam_record::{Record, Run};
 
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use crate::bench::Arguments;
+use crate::bench::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use nicteam_oracle::protocol::Request;
 use nicteam_oracle::{Generated, Guest, Refusal};
 
-use crate::bench::Arguments;
+use crate::bench::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::part::{Context, Part};

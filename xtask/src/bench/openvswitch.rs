@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use nicteam_oracle::{Generated, Guest, Refusal};
 
-use crate::bench::Arguments;
+use crate::bench::arguments::Arguments;
 use crate::bench::instructions::{MEMBERS, REPEATS, Spread, added, cable, far, near, per_packet, words};
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};

@@ -3,7 +3,7 @@
 use nicteam_dataplane::Kind;
 use nicteam_sys::shape::Granularity;
 
-use crate::bench::Arguments;
+use crate::bench::arguments::Arguments;
 use crate::bench::network::{Maker, Options, Pair};
 use crate::bench::stream::{Times, built_anew};
 use crate::failure::Failure;

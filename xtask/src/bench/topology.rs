@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nicteam_sys::process;
 
-use crate::bench::Arguments;
+use crate::bench::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::held::Held;

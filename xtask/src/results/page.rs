@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{FigureResult, PartResult};
+use super::result::{FigureResult, PartResult};
 
 /// What the page begins with.
 const HEAD: &str = "# Figures

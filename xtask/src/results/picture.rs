@@ -3,7 +3,10 @@
 
 use std::fmt::Write;
 
-use super::{FigureResult, PartResult, find};
+use super::result::{FigureResult, PartResult, find};
+
+/// Where it is kept.
+pub(super) const PICTURE: &str = "docs/one-connection.svg";
 
 /// The part that measures all bars in the same minutes.
 const PART: &str = "stripe-peers";

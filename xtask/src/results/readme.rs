@@ -1,7 +1,8 @@
 //! What stands in the README between marks: the picture, if it could be drawn, and the headline figures.
 
 use super::page::number;
-use super::{PICTURE, PartResult, find, picture};
+use super::picture::{self, PICTURE};
+use super::result::{PartResult, find};
 
 /// A figure of a part, and what the README calls it.
 struct Headline {

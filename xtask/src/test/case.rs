@@ -10,7 +10,7 @@ use nicteam_sys::process::{self, Ended};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use crate::test::lane::Lane;
-use crate::test::programs::Program;
+use crate::test::program::Program;
 
 /// A test.
 #[derive(Clone, Debug)]

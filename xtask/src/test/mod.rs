@@ -6,6 +6,7 @@ mod case;
 mod lane;
 mod left;
 mod lints;
+mod program;
 mod programs;
 mod summary;
 

@@ -1,38 +1,18 @@
 //! The test programs that cargo built, and the tests in them.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::test::case::Case;
 use crate::test::lane::Lane;
+use crate::test::program::Program;
 use crate::tools;
 
 /// Its tests wait for the timers of the kernel's driver, up to a minute each: they begin first, so that none is left over
 /// when all others are done.
 const LONGEST: &str = "oracle/tests";
-
-/// A test program.
-#[derive(Clone, Debug)]
-pub(crate) struct Program {
-    /// Where it is.
-    pub(crate) path: PathBuf,
-    /// What it is of: `nicteam-team/tests`.
-    pub(crate) name: String,
-    /// Where it is to run: the crate's folder, as with cargo.
-    pub(crate) folder: PathBuf,
-}
-
-impl Program {
-    /// It, to be completed.
-    pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(&self.path);
-        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
-        command
-    }
-}
 
 /// Every test of the programs that a build's messages name.
 pub(crate) fn tests(messages: &str) -> Result<Vec<Case>, Failure> {

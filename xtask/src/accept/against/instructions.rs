@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::Comparison;
+use super::comparison::Comparison;
 use crate::bench::instructions::{self, Compared};
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};

@@ -1,6 +1,6 @@
 //! 802.3ad of two programs while their processes are stopped, killed and replaced.
 
-use super::{Comparison, programs};
+use super::comparison::{Comparison, programs};
 use crate::accept::stall;
 use crate::failure::Failure;
 use crate::figure::Figure;

@@ -1,6 +1,6 @@
 //! Mode stripe of two programs: what it delivers and sends again.
 
-use super::{Comparison, NO_WORSE, programs};
+use super::comparison::{Comparison, NO_WORSE, programs};
 use crate::accept::stripe::bundles::{Bundles, Measured, Times};
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};

@@ -2,7 +2,7 @@
 
 use nicteam_dataplane::Kind;
 
-use super::{Comparison, NO_WORSE, programs};
+use super::comparison::{Comparison, NO_WORSE, programs};
 use crate::bench::stream::Times;
 use crate::bench::throughput::{STREAMS, TEAMS, built_in_turn, spread, words};
 use crate::failure::Failure;

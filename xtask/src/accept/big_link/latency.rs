@@ -7,7 +7,7 @@ use nicteam_sys::process;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::accept::requests::sides::{Case, is_cable, smooth};
 use crate::accept::requests::{Load, Transport};
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 
 mod latency;
 
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::accept::stripe::bundles::{Bundles, Measured, Times};
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};

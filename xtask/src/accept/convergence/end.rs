@@ -2,6 +2,9 @@
 
 use crate::failure::Failure;
 
+/// The standard's, milliseconds.
+pub(super) const AGGREGATE_WAIT_MS: u32 = 2000;
+
 /// Links of each aggregate.
 pub(crate) const PORTS: usize = 4;
 

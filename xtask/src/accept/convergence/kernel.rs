@@ -6,7 +6,7 @@ use nicteam_oracle::protocol::Request;
 use nicteam_oracle::{Cable, Guest};
 use nicteam_testnet::Host;
 
-use super::end::{End, MIIMON, PORTS, device};
+use super::end::{AGGREGATE_WAIT_MS, End, MIIMON, PORTS, device};
 use crate::failure::Failure;
 
 /// A bond of a guest.
@@ -74,7 +74,7 @@ impl KernelEnd {
 
 impl End for KernelEnd {
     fn wait_ms(&self) -> u32 {
-        super::AGGREGATE_WAIT_MS
+        AGGREGATE_WAIT_MS
     }
 
     fn waits(&self) -> String {

@@ -21,11 +21,11 @@ use nicteam_oracle::{Guest, Image};
 use nicteam_sys::process;
 use nicteam_testnet::Host;
 
-use self::end::{End, PORTS};
+use self::end::{AGGREGATE_WAIT_MS, End, PORTS};
 use self::ours::TeamEnd;
 use self::ovs::OvsEnd;
 use self::panel::Panel;
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;
@@ -48,8 +48,6 @@ const REST: Duration = Duration::from_millis(1300);
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The longest if nobody waits.
 const AT_ONCE_MS: f64 = 50.0;
-/// The standard's, milliseconds.
-const AGGREGATE_WAIT_MS: u32 = 2000;
 
 /// What a pair has to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::net::UdpSocket;
 use std::thread;
 use std::time::Duration;
 
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::accept::probe::{self, Cost};
 use crate::accept::stripe::faults::network::{Fault, LINKS, Network, Options, Side, Way};
 use crate::accept::stripe::faults::{Broken, FULL, each, fail_under_a_stream, fail_under_datagrams, recovered_ms};

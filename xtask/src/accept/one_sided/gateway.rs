@@ -1,6 +1,6 @@
 //! A host behind a gateway, near and far, beside one link of the sum of the rates to the same gateway.
 
-use super::{delivered, sent_again};
+use super::compared::{delivered, sent_again};
 use crate::accept::stripe::bundles::Bundles;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};

@@ -3,7 +3,7 @@
 //! The kernel's packet generator sends datagrams. Mode stripe sends them as balance-alb does or, told
 //! `stripe_plain=all`, as it sends TCP: by all members, where a host is new and nothing is acknowledged.
 
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::bench::instructions::{Bundle, Counted, MIIMON, Options, Spread, added, in_turn, words};
 use crate::failure::Failure;
 use crate::figure::Figure;

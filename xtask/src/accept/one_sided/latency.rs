@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nicteam_sys::process;
 
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::accept::requests::sides::{Case, is_cable, smooth};
 use crate::accept::requests::{Load, Transport};
 use crate::failure::Failure;

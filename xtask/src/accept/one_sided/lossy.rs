@@ -1,6 +1,6 @@
 //! A member that loses one frame in 330, beside balance-alb on the other three: its best is a host on each of them.
 
-use super::{delivered, sent_again};
+use super::compared::{delivered, sent_again};
 use crate::accept::stripe::bundles::Bundles;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};

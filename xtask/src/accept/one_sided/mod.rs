@@ -3,6 +3,7 @@
 //! A figure of throughput is measured over links of 1 Gbit/s with GSO frames and of 100 Mbit/s with MTU-sized
 //! packets. What takes both ends is compared by `accept --against`.
 
+mod compared;
 mod faults;
 mod gateway;
 mod instructions;
@@ -11,10 +12,10 @@ mod lossy;
 mod slow;
 mod sum;
 
-use super::Arguments;
-use super::stripe::bundles::{Bundles, Measured, Times};
+use super::arguments::Arguments;
+use super::stripe::bundles::{Bundles, Times};
 use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
+use crate::figure::Figure;
 use crate::part::{Context, Part};
 use crate::side;
 
@@ -104,21 +105,6 @@ fn in_settings(
         }
     }
     Ok(figures)
-}
-
-/// What two runs delivered: the one divided by the other.
-fn delivered(bundles: &Bundles, runs: (&str, &str), bound: Bound) -> Result<Figure, Failure> {
-    bundles.compared(runs, "Mbit/s", bound, |run| Some(run.run.delivered_bps / 1e6))
-}
-
-/// What one run sent again more than another, percent of all segments.
-fn sent_again(bundles: &Bundles, runs: (&str, &str), bound: Bound) -> Result<Figure, Failure> {
-    let name = format!("{} - {}: % sent again", runs.0, runs.1);
-    Ok(bundles.pairs(runs.0, (bundles, runs.1), percent_sent_again)?.difference(name, bound))
-}
-
-fn percent_sent_again(run: &Measured) -> Option<f64> {
-    Some(run.retransmitted()? * 1e2)
 }
 
 #[cfg(test)]

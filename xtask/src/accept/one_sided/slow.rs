@@ -1,6 +1,6 @@
 //! Plain hosts of one member's rate: one, where there is nothing to gain, and four at once.
 
-use super::{delivered, sent_again};
+use super::compared::{delivered, sent_again};
 use crate::accept::stripe::bundles::Bundles;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};

@@ -1,6 +1,6 @@
 //! A plain host with a link of the sum of the rates.
 
-use super::percent_sent_again;
+use super::compared::percent_sent_again;
 use crate::accept::stripe::bundles::{Bundles, Measured};
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};

@@ -1,6 +1,6 @@
 //! Whether ours decides as Open vSwitch does: the tests that ask both, whole.
 
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::accept::tested::{self, Tests};
 use crate::part::Part;
 

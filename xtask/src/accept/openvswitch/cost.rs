@@ -11,7 +11,7 @@ use std::time::Duration;
 use nicteam_sys::shape::Granularity;
 
 use super::network::{Links, Network};
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::bench::stream::{self, Cost};
 use crate::bench::throughput;
 use crate::failure::Failure;

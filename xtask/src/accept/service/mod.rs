@@ -11,7 +11,7 @@ mod recipe;
 mod snapshot;
 mod stacks;
 
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::part::Part;
 
 pub(super) use course::names as steps;

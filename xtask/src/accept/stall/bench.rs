@@ -13,14 +13,12 @@ use nicteam_testnet::{Host, OpenVSwitch, cables, datagrams};
 use nix::sys::signal::Signal;
 
 use super::partner::{Kind, Partner};
+use super::setup::{MEMBERS, TEAM, options};
 use crate::accept::probe::{self, Course};
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::product::{Product, TeamProcess};
 use crate::scratch::Scratch;
-
-pub(super) const TEAM: &str = "team0";
-pub(super) const MEMBERS: [&str; 2] = ["eth0", "eth1"];
 
 /// Until LACP has agreed, or nothing more changes.
 const SETTLED: Duration = Duration::from_secs(20);
@@ -43,11 +41,6 @@ pub(super) struct Bench<'a> {
 pub(super) struct Lost {
     ports: usize,
     frames: Option<Course>,
-}
-
-/// The options of both ends.
-pub(super) fn options(rate: LacpRate) -> [(&'static str, &'static str); 4] {
-    [("mode", "802.3ad"), ("lacp_rate", rate.name()), ("aggregate_wait", "0"), ("xmit_hash_policy", "layer3+4")]
 }
 
 impl<'a> Bench<'a> {

@@ -3,13 +3,14 @@
 
 mod bench;
 mod partner;
+mod setup;
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use nicteam_team::lacp::{LacpRate, lease};
 
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;
@@ -17,8 +18,9 @@ use crate::part::{Context, Part};
 use crate::product::Product;
 use crate::scratch::Scratch;
 
-use bench::{Bench, MEMBERS};
+use bench::Bench;
 use partner::Kind;
+use setup::MEMBERS;
 
 /// What becomes of the process.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,7 @@ use nicteam_team::lacp::{LacpEvent, LacpRate, MuxState};
 use nicteam_team::{Config, Event};
 use nicteam_testnet::{Host, OpenVSwitch};
 
-use super::bench::{MEMBERS, TEAM, options};
+use super::setup::{MEMBERS, TEAM, options};
 use crate::failure::Failure;
 
 /// Who it is.

@@ -5,7 +5,7 @@ use nicteam_record::Transfer;
 use super::TOOLS;
 use super::killed;
 use super::records::{Records, What};
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::accept::tested::{self, Tests};
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};

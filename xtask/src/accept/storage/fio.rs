@@ -15,7 +15,7 @@ use nix::poll::PollFlags;
 use nix::sys::eventfd::EventFd;
 use serde_json::Value;
 
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::held::Ends;

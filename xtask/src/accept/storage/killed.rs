@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use nicteam_sys::process;
 
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::part::Context;

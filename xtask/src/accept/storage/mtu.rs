@@ -9,7 +9,7 @@ use nicteam_sys::process;
 use serde_json::Value;
 
 use super::TOOLS;
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::held::Held;

@@ -4,7 +4,7 @@ use nicteam_record::Run;
 
 use super::TOOLS;
 use super::records::{Records, What};
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::part::{Context, Part};

@@ -2,7 +2,7 @@
 
 use nicteam_record::{Record, Run};
 
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;

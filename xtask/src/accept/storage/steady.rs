@@ -3,7 +3,7 @@
 use nicteam_record::{Bundle, Run, Sample};
 
 use super::TOOLS;
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;

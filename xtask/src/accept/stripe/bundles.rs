@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nicteam_record::{Bundle, Datagrams, Run, Sample};
 
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;

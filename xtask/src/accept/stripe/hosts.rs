@@ -3,7 +3,7 @@
 use nicteam_sys::cpu;
 
 use super::bundles::Bundles;
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::part::{Context, Part};

@@ -2,7 +2,7 @@
 //! ours, and multipath TCP. Kernels' and switches' own bonds have their place here, too.
 
 use super::bundles::{Bundles, Measured};
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::part::{Context, Part};

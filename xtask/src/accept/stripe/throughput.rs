@@ -1,7 +1,7 @@
 //! One connection and more, one way and both, over four links through a plain switch.
 
 use super::bundles::Bundles;
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::part::{Context, Part};

@@ -16,7 +16,7 @@ use super::image::{Image, at};
 use super::outside::{GUEST, NICS, Outside};
 use super::snapshot::Snapshot;
 use super::stacks::Stacks;
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;

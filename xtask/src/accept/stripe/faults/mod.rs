@@ -11,7 +11,7 @@ use std::net::UdpSocket;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::accept::Arguments;
+use crate::accept::arguments::Arguments;
 use crate::accept::probe::{self, Cost};
 use crate::failure::Failure;
 use crate::figure::Figure;
