@@ -44,7 +44,11 @@ const PRIVATE: &[Private] = &[
     Private { not: &["judge", "judges"], but: "reference implementation; check, decide by", fine: &[] },
     Private { not: &["relay", "relays"], but: "link emulator", fine: &["dhcp relay"] },
     Private { not: &["stolen"], but: "steal time", fine: &[] },
-    Private { not: &["of the limit"], but: "utilisation, share of the limit", fine: &["share of the limit", "part of the limit", "cause of the limit"] },
+    Private {
+        not: &["of the limit"],
+        but: "utilisation, share of the limit",
+        fine: &["share of the limit", "part of the limit", "cause of the limit"],
+    },
     Private { not: &["whoever"], but: "a noun: the program, the user, the host that ...", fine: &[] },
 ];
 
