@@ -114,3 +114,7 @@ fn read_address(text: &str, netmask: Option<&str>) -> Result<Address, (String, S
     };
     read.map_err(|error| (error.to_string(), error.hint()))
 }
+
+pub(super) fn is_address(name: &str) -> bool {
+    matches!(name, "address" | "netmask" | "gateway" | "network" | "broadcast")
+}

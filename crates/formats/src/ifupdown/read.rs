@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use nicteam_diagnostics::Diagnostics;
 use nicteam_team::ConfigOption;
 
+use super::addresses::is_address;
 use super::bond::{Bond, is_of};
 use super::index::Index;
 use super::lines::Line;
@@ -426,8 +427,4 @@ fn is_repeated(draft: &Draft, option: &str, value: &str) -> bool {
     let held = ConfigOption::named(option).and_then(|of| draft.value(of.name));
     let says = crate::draft::in_kernels_words(option, value.split_whitespace().next().unwrap_or_default());
     says.is_ok_and(|(_, value)| held == Some(value.as_str()))
-}
-
-fn is_address(name: &str) -> bool {
-    matches!(name, "address" | "netmask" | "gateway" | "network" | "broadcast")
 }

@@ -16,7 +16,7 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/formats/src/draft.rs", "what NetworkManager's `balance-slb` is"),
     ("crates/formats/src/freebsd.rs", "what lagg's protocols are"),
     ("crates/formats/src/ifconfig.rs", "a word of ifconfig that is a mode's name, too"),
-    ("crates/formats/src/ifupdown/read.rs", "a word of ifupdown that is a mode's name, too"),
+    ("crates/formats/src/ifupdown/addresses.rs", "a word of ifupdown that is a mode's name, too"),
     ("crates/formats/src/iproute2/address.rs", "a word of `ip address` that is a mode's name, too"),
     ("crates/formats/src/iproute2/link.rs", "the same of `ip link`"),
     ("crates/formats/src/ovs_vsctl/apply.rs", "the mode of a new bond in Open vSwitch"),
