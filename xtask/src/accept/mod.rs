@@ -25,6 +25,8 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 
+pub(crate) use service::counting_guest;
+
 use crate::failure::Failure;
 use crate::figure::Section;
 use crate::part::{self, Part};

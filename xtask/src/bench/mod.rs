@@ -4,6 +4,7 @@ mod arguments;
 mod choice;
 mod device;
 pub(crate) mod instructions;
+mod netkit;
 pub(crate) mod network;
 mod openvswitch;
 pub(crate) mod stream;
@@ -29,8 +30,15 @@ pub(crate) struct Command {
 }
 
 /// The parts, in the order in which they are measured.
-const PARTS: [&Part<Arguments>; 6] =
-    [&throughput::PART, &device::PART, &choice::PART, &instructions::PART, &openvswitch::PART, &topology::PART];
+const PARTS: [&Part<Arguments>; 7] = [
+    &throughput::PART,
+    &device::PART,
+    &choice::PART,
+    &instructions::PART,
+    &netkit::PART,
+    &openvswitch::PART,
+    &topology::PART,
+];
 
 /// Measures, and prints each part as soon as it is there.
 pub(crate) fn run(command: &Command) -> Result<Vec<Section>, Failure> {

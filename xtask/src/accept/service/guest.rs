@@ -38,8 +38,18 @@ pub(super) struct Nic {
     pub(super) slot: u8,
 }
 
+impl Nic {
+    fn add_to(&self, qemu: &mut Command) {
+        let Nic { tap, mac, slot } = self;
+        qemu.arg("-netdev").arg(format!("tap,id={tap},ifname={tap},script=no,downscript=no"));
+        // Without a speed there is no LACP over it.
+        let device = format!("virtio-net-pci,netdev={tap},mac={mac},addr={slot:#x},speed=1000,duplex=full,romfile=");
+        qemu.arg("-device").arg(device);
+    }
+}
+
 /// A running guest.
-pub(super) struct Guest {
+pub(crate) struct Guest {
     qemu: Child,
     agent: Agent,
     console: Arc<Mutex<Vec<u8>>>,
@@ -50,11 +60,25 @@ pub(super) struct Guest {
 impl Guest {
     /// Boots one, with this disk as a second one, and waits until its agent answers.
     pub(super) fn boot(image: &Image, goods: &Path, netns: &NetNs, nics: &[Nic]) -> Result<Guest, Failure> {
+        let mut command = command(image, "tcg,thread=multi");
+        command.arg("-drive").arg(format!("file={},format=raw,if=virtio,snapshot=on", goods.display()));
+        nics.iter().for_each(|nic| nic.add_to(&mut command));
+        process::in_netns(&mut command, netns);
+        Guest::start(command)
+    }
+
+    /// Boots one without devices, whose clock counts instructions: a nanosecond is one.
+    pub(crate) fn boot_counting(image: &Image) -> Result<Guest, Failure> {
+        let mut command = command(image, "tcg,thread=single");
+        command.args(["-icount", "shift=0,sleep=off"]);
+        Guest::start(command)
+    }
+
+    fn start(mut command: Command) -> Result<Guest, Failure> {
         let (ours, theirs) = UnixStream::pair().map_err(Failure::failed)?;
-        let mut command = command(image, goods, nics);
         let line = process::inherit(&mut command, OwnedFd::from(theirs));
         command.arg("-chardev").arg(format!("socket,id=agent,fd={line}"));
-        process::in_netns(&mut command, netns);
+        command.args(["-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0"]);
         process::die_with_parent(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut qemu = command.spawn().map_err(|error| Failure::failed(format!("cannot start QEMU: {error}")))?;
@@ -75,7 +99,7 @@ impl Guest {
     }
 
     /// Runs one that has to succeed; what it printed.
-    pub(super) fn must(&mut self, script: &str) -> Result<String, Failure> {
+    pub(crate) fn must(&mut self, script: &str) -> Result<String, Failure> {
         match self.run(script)? {
             Said { status: 0, text } => Ok(text),
             Said { status, text } => {
@@ -101,7 +125,7 @@ impl Guest {
     }
 
     /// Writes a file of the guest.
-    pub(super) fn write(&mut self, path: &str, text: &str) -> Result<(), Failure> {
+    pub(crate) fn write(&mut self, path: &str, text: &str) -> Result<(), Failure> {
         self.must(&format!("mkdir -p $(dirname {path}) && cat >{path} <<'END-OF-FILE'\n{text}END-OF-FILE")).map(drop)
     }
 
@@ -165,11 +189,11 @@ impl Drop for Guest {
 }
 
 /// QEMU, to be started; the line to the agent is still missing.
-fn command(image: &Image, goods: &Path, nics: &[Nic]) -> Command {
+fn command(image: &Image, accelerator: &str) -> Command {
     let mut command = Command::new("qemu-system-x86_64");
     command
         .args(["-nodefaults", "-no-user-config", "-display", "none", "-serial", "stdio"])
-        .args(["-M", "pc", "-cpu", "max", "-m", "1024", "-accel", "tcg,thread=multi"])
+        .args(["-M", "pc", "-cpu", "max", "-m", "1024", "-accel", accelerator])
         .arg("-kernel")
         .arg(&image.kernel)
         .arg("-initrd")
@@ -178,16 +202,7 @@ fn command(image: &Image, goods: &Path, nics: &[Nic]) -> Command {
         // What is written goes to a file that has no name, and outlives a reboot.
         .arg("-drive")
         .arg(format!("file={},format=raw,if=virtio,snapshot=on", image.disk.display()))
-        .arg("-drive")
-        .arg(format!("file={},format=raw,if=virtio,snapshot=on", goods.display()))
-        .args(["-device", "virtio-rng-pci", "-device", "virtio-serial-pci"])
-        .args(["-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0"]);
-    for Nic { tap, mac, slot } in nics {
-        command.arg("-netdev").arg(format!("tap,id={tap},ifname={tap},script=no,downscript=no"));
-        // Without a speed there is no LACP over it.
-        let device = format!("virtio-net-pci,netdev={tap},mac={mac},addr={slot:#x},speed=1000,duplex=full,romfile=");
-        command.arg("-device").arg(device);
-    }
+        .args(["-device", "virtio-rng-pci", "-device", "virtio-serial-pci"]);
     command
 }
 

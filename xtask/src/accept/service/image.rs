@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::tools::{self, Tool};
 
 /// What makes an image, and what runs it.
-pub(super) const TOOLS: [Tool; 4] = [
+pub(crate) const TOOLS: [Tool; 4] = [
     ("qemu-system-x86_64", "qemu-system-x86"),
     ("mmdebstrap", "mmdebstrap"),
     ("mke2fs", "e2fsprogs"),
@@ -23,7 +23,7 @@ pub(super) const TOOLS: [Tool; 4] = [
 
 /// What it takes to boot the guest. Nobody writes to it.
 #[derive(Clone, Debug)]
-pub(super) struct Image {
+pub(crate) struct Image {
     /// The kernel, for QEMU to load.
     pub(super) kernel: PathBuf,
     /// Its first file system: it mounts the disk.
