@@ -1,7 +1,11 @@
-"""Runs in a guest whose clock counts instructions: what a frame takes by each kind of team device, and what the
-kinds differ in. Prints one line a figure: `count WAY DIRECTION SIZE INSTRUCTIONS`, `check KIND VALUE WHAT`.
+"""Ways of a frame through the team device, by programs that only redirect to one member: what differs between two
+ways is what the device costs.
 
-The programs only redirect to one member, so what differs between two ways is what the device costs.
+Without arguments, in a guest whose clock counts instructions: what a frame takes by each kind of team device, and
+what the kinds differ in. One line a figure: `count WAY DIRECTION SIZE INSTRUCTIONS`, `check KIND VALUE WHAT`.
+
+With `WAY GSO_MAX_SEGS`, on a host: a team device `team0` of the member `eth0`, `direct` or `behind`. Both hang on
+TCX, whose programs stay when this ends.
 """
 
 import ctypes
@@ -9,6 +13,7 @@ import os
 import socket
 import struct
 import subprocess
+import sys
 import time
 
 # Interface indexes: the near end of the cable (the member), the team device, the end behind it.
@@ -16,7 +21,7 @@ MEMBER, TEAM, BEHIND = 101, 110, 111
 PACKETS, GSO_FRAMES = 20000, 500
 PINS = "/sys/fs/bpf/"
 # Attach types of bpf(2).
-TCX_INGRESS, NETKIT_PRIMARY = 46, 54
+TCX_INGRESS, TCX_EGRESS, NETKIT_PRIMARY = 46, 47, 54
 SCHED_CLS, XDP = 3, 6
 # Queues of a device in whose `queue_id` frames can be marked.
 QUEUES = 17
@@ -32,23 +37,26 @@ def bpf(command, attributes):
     return done
 
 
-def load(name, kind, instructions):
-    """Loads a program and pins it; its descriptor."""
+def load(kind, instructions):
     code = b"".join(struct.pack("=BBhi", *one) for one in instructions)
     code, licence = ctypes.create_string_buffer(code, len(code)), ctypes.create_string_buffer(b"GPL")
     attributes = struct.pack(
         "=IIQQIIQII16s", kind, len(instructions), ctypes.addressof(code), ctypes.addressof(licence), 0, 0, 0, 0, 0, b""
     )
-    program, path = bpf(5, attributes), ctypes.create_string_buffer((PINS + name).encode())
+    return bpf(5, attributes)
+
+
+def pin(name, program):
+    path = ctypes.create_string_buffer((PINS + name).encode())
     if os.path.exists(PINS + name):
         os.remove(PINS + name)
     bpf(6, struct.pack("=QII", ctypes.addressof(path), program, 0))
     return program
 
 
-def redirect(name, index, flags=0):
+def redirect(index, flags=0):
     # bpf_redirect(index, flags)
-    return load(name, SCHED_CLS, [(0xB7, 1, 0, index), (0xB7, 2, 0, flags), (0x85, 0, 0, 23), (0x95, 0, 0, 0)])
+    return load(SCHED_CLS, [(0xB7, 1, 0, index), (0xB7, 2, 0, flags), (0x85, 0, 0, 23), (0x95, 0, 0, 0)])
 
 
 def attach(program, index, point):
@@ -208,17 +216,36 @@ def check(kind):
     clean(True)
 
 
-# Who looks at every new device would be counted with the packets.
-subprocess.run("systemctl stop systemd-networkd.socket systemd-networkd systemd-udevd-control.socket "
-               "systemd-udevd-kernel.socket systemd-udevd", shell=True, stderr=subprocess.DEVNULL)
-for of in ("all", "default"):
-    with open(f"/proc/sys/net/ipv6/conf/{of}/disable_ipv6", "w") as disable:
-        disable.write("1")
-for module in ("veth", "pktgen"):
-    run(f"modprobe {module}")
-PROGRAMS = {"to_member": redirect("to_member", MEMBER), "to_behind": redirect("to_behind", BEHIND)}
-PROGRAMS["up"] = redirect("up", TEAM, 1)  # BPF_F_INGRESS
-load("pass", XDP, [(0xB7, 0, 0, 2), (0x95, 0, 0, 0)])
+def host(way, gso_max_segs):
+    run("ip link add team0 numtxqueues 1 numrxqueues 1 type veth peer name team0-dp numtxqueues 1 numrxqueues 1")
+    run(f"ip link set team0 address {read('/sys/class/net/eth0/address')} gso_max_segs {gso_max_segs}")
+    for end in ("team0", "team0-dp"):
+        run(f"ip link set {end} up")
+    member, team_device, behind = (socket.if_nametoindex(name) for name in ("eth0", "team0", "team0-dp"))
+    ahead = way == "direct"
+    attach(redirect(member), *((team_device, TCX_EGRESS) if ahead else (behind, TCX_INGRESS)))
+    attach(redirect(team_device, 1) if ahead else redirect(behind), member, TCX_INGRESS)  # 1: BPF_F_INGRESS
+
+
+def quiet():
+    """Stops who looks at every new device, and would be counted with the packets."""
+    units = "systemd-networkd.socket systemd-networkd systemd-udevd-control.socket systemd-udevd-kernel.socket"
+    subprocess.run(f"systemctl stop {units} systemd-udevd", shell=True, stderr=subprocess.DEVNULL)
+    for of in ("all", "default"):
+        with open(f"/proc/sys/net/ipv6/conf/{of}/disable_ipv6", "w") as disable:
+            disable.write("1")
+    for module in ("veth", "pktgen"):
+        run(f"modprobe {module}")
+
+
+if len(sys.argv) > 1:
+    host(sys.argv[1], sys.argv[2])
+    sys.exit()
+quiet()
+PROGRAMS = {"to_member": redirect(MEMBER), "to_behind": redirect(BEHIND), "up": redirect(TEAM, 1)}
+for name, program in PROGRAMS.items():
+    pin(name, program)
+pin("pass", load(XDP, [(0xB7, 0, 0, 2), (0x95, 0, 0, 0)]))
 for way in ("cable", "direct", "veth", "veth-tcx", "netkit", "netkit-queues"):
     count(way)
 for kind in ("veth", "netkit"):

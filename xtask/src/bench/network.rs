@@ -43,7 +43,7 @@ pub(crate) struct Maker<'a> {
 }
 
 /// Something that runs a team.
-enum Running {
+pub(super) enum Running {
     /// The product, on a veth end.
     Process { _process: TeamProcess },
     /// The product's eBPF dataplane on a TAP.
@@ -91,7 +91,7 @@ impl Pair {
     }
 
     /// Gives the hosts their addresses.
-    fn address(mut near: Host, mut far: Host, device: &str, teams: Vec<Running>) -> Pair {
+    pub(super) fn address(mut near: Host, mut far: Host, device: &str, teams: Vec<Running>) -> Pair {
         near.address(device, &[("10.9.0.1", 24)]);
         far.address(device, &[(&FAR.to_string(), 24)]);
         Pair { _teams: teams, near, far }
@@ -117,7 +117,7 @@ fn wait_for_team(host: &mut Host) -> Result<(), Failure> {
 }
 
 /// Two hosts joined by these cables.
-fn cabled(names: &[String], granularity: Granularity) -> Result<(Host, Host), Failure> {
+pub(super) fn cabled(names: &[String], granularity: Granularity) -> Result<(Host, Host), Failure> {
     let (mut near, mut far) = (Host::new(), Host::new());
     for host in [&near, &far] {
         host.netns.run(prepare)??;
