@@ -52,7 +52,7 @@ pub(crate) fn given(record: &Record) -> impl Iterator<Item = At<(IpAddr, u8)>> +
     several.unwrap_or_else(|| record.get("address").into_iter().collect()).into_iter()
 }
 
-/// The first address of the file, of whose subnet are all that have none.
+/// The first address of the file. Hosts without an address get one in its subnet.
 pub(crate) fn home(hosts: &[(&At<String>, Record)], guests: &[Guest]) -> (IpAddr, u8) {
     let all = hosts.iter().map(|(_, record)| record).chain(guests.iter().map(|guest| &guest.record));
     let first = all.flat_map(given).next();
@@ -62,7 +62,7 @@ pub(crate) fn home(hosts: &[(&At<String>, Record)], guests: &[Guest]) -> (IpAddr
 /// The addresses of every slot, in order; two hosts with the same go to `problems`.
 ///
 /// A default counts on from the host's place in the file (1, 2, ...) to the next
-/// that nobody was given, so that it does not change when other hosts get theirs.
+/// that no host was given, so that it does not change when other hosts get theirs.
 pub(crate) fn assign(slots: &[Slot<'_>], problems: &mut Vec<Problem>) -> Vec<Addressed> {
     let mut ips = unique("address", slots, |slot| slot.ip.clone(), |(ip, _)| *ip, problems);
     let mut macs = unique("MAC address", slots, |slot| slot.mac.clone(), |mac| *mac, problems);
@@ -89,7 +89,7 @@ pub(crate) fn assign(slots: &[Slot<'_>], problems: &mut Vec<Problem>) -> Vec<Add
     assigned
 }
 
-/// Who has what; the second with the same goes to `problems`.
+/// The owners of addresses; a second owner of the same address goes to `problems`.
 fn unique<T, K: Ord + std::fmt::Display>(
     what: &str,
     slots: &[Slot<'_>],

@@ -22,7 +22,7 @@ pub struct Builtin {
 /// What built-in experiments belong to, in the order of lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// A test that somebody published, built as it was.
+    /// A published test, built in the same way.
     Published,
     /// The lab itself and the modes that the kernel has, too.
     Basic,

@@ -75,7 +75,7 @@ pub(crate) fn assign(
     Assigned { hosts: assigned, further, routes }
 }
 
-/// By whose links each host and each guest is reached.
+/// The host with the links by which each host and each guest is reached.
 fn owners<'a>(hosts: &'a [Named<'_>], guests: &'a [Guest]) -> impl Iterator<Item = &'a str> {
     hosts.iter().map(|(name, _)| name.value.as_str()).chain(guests.iter().map(|guest| guest.parent.as_str()))
 }
@@ -141,7 +141,7 @@ fn homes(hosts: &[Named<'_>], segments: &Segments<'_>, problems: &mut Vec<Proble
     }
     let mut taken: BTreeSet<_> = homes.values().map(|(address, prefix)| subnet(*address, *prefix)).collect();
     let mut number = 0;
-    // Hosts first, so that where gateways stand in the file changes nobody's subnet.
+    // Hosts first, so that the position of gateways in the file changes no host's subnet.
     for (name, _) in hosts.iter().filter(|(_, it)| !is_one(it)).chain(hosts.iter().filter(|(_, it)| is_one(it))) {
         for (_, segment) in segments.ends(&name.value) {
             if homes.contains_key(&segment) || !segments.has_gateway(segment) {
@@ -261,8 +261,8 @@ fn check_chosen(
     Some(Problem::at(&chosen.span, message).hint(hint))
 }
 
-/// What keeps payload from going from each of these hosts to each of those: no way over cables, switches and gateways, or no
-/// address by which it would be found.
+/// What keeps payload from going from each of these hosts to each of those: no way over cables, switches and
+/// gateways, or no address by which it would be found.
 pub(crate) fn check_reachable(
     from: &[At<String>],
     to: &[At<String>],

@@ -14,7 +14,7 @@ pub(crate) const BRIDGE: &str = "br0";
 /// The one device of a guest.
 pub(crate) const DEVICE: &str = "eth0";
 
-/// A guest as the file has it: its name, which stands where its host's `guests` do, and what is said of it.
+/// A guest as the file has it: its name, at the position of its host's `guests`, and its keys.
 #[derive(Clone, Debug)]
 pub(crate) struct Guest {
     pub(crate) name: At<String>,

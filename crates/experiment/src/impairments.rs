@@ -32,7 +32,7 @@ pub(crate) fn resolve<'a>(
     sections.iter().map(way).collect()
 }
 
-/// A link whose frames on their way would take too much memory.
+/// A link on which frames under way would take too much memory.
 pub(crate) fn check_room(name: &At<String>, way: &Way, rate_bps: u64) -> Option<Problem> {
     let longest = way.impairments.longest_delay();
     let bytes = u128::from(rate_bps) * longest.as_millis() / 8000;
@@ -83,7 +83,7 @@ fn impairments(record: &Record) -> Impairments {
     }
 }
 
-/// `None` if what it needs is missing, which has been said.
+/// `None` if something that it needs is missing, which has been reported.
 fn gemodel(record: &Record) -> Option<Gemodel> {
     let part = |key| record.get::<Probability>(key).map(|at| at.value);
     Some(Gemodel {

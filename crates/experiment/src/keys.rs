@@ -73,7 +73,7 @@ pub(crate) enum Kind {
     Named(Thing, &'static Section),
     /// A list of tables.
     List(&'static Section),
-    /// A number of tables in which nothing is said, or a list of tables.
+    /// A number of empty tables, or a list of tables.
     CountOrList(RangeInclusive<u64>, &'static Section),
     /// Tables with free names that hold team options.
     Teams,

@@ -14,8 +14,8 @@
 //! assert!(errors.to_string().contains("hint: did you mean `title`?"));
 //! ```
 //!
-//! Pure: it reads no clock and no device, and a file only to find an experiment by its path. What an experiment
-//! could deliver at most ([`limit()`]) and how it looks ([`show()`]) follow from the file alone; `nicteam-lab` executes it.
+//! Pure: it reads no clock and no device, and a file only to find an experiment by its path. What an experiment could
+//! deliver at most ([`limit()`]) and how it looks ([`show()`]) follow from the file alone; `nicteam-lab` executes it.
 #![forbid(unsafe_code)]
 
 mod addresses;
@@ -90,7 +90,7 @@ const NOT_TOML: &str =
 ///
 /// # Errors
 /// Everything that is wrong with it. After a fault of the TOML itself, only what
-/// can still be told apart from that fault's echo. A text that is not TOML at all
+/// can still be distinguished from consequences of that error. A text that is not TOML at all
 /// is one error.
 pub fn parse(name: &str, path_shown: &str, text: &str, overrides: &Overrides) -> Result<Experiment, Diagnostics> {
     let mut problems = Vec::new();

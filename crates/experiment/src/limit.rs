@@ -3,12 +3,13 @@
 //! The smaller of two bounds, each the greatest flow of TCP payload:
 //! between the pairs of hosts, when a host can send, and receive, what all its
 //! links together carry; and through the cables from all senders to all
-//! receivers, whoever sends to whom, which finds narrow links between switches.
+//! receivers, for any pairs of them, which finds narrow links between switches.
 //! Where hosts both send and receive payload, the acknowledgements of the other
 //! way take their part: one for every two full segments.
 //!
-//! Where a task fixes which share of the payload goes which way (storage: what is written goes one way, what is read the
-//! other), the way with the larger share is full first: its limit, divided by its share, is that of both together.
+//! Where a task fixes which share of the payload goes which way (storage: what is written goes one way, what is read
+//! the other), the way with the larger share is full first: its limit, divided by its share, is that of both
+//! together.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -67,7 +68,7 @@ fn limit_of_flows(topology: &Topology, flows: &[(&str, &str)]) -> Limit {
     Limit { bps: by_hosts, reason: reason(topology, flows, two_way) }
 }
 
-/// What the links carry of payload of which these shares go from those who connect, and back.
+/// Payload that the links carry if these shares of it go from the connecting hosts, and back.
 fn limit_of_shares(run: &Run, [there, back]: [f64; 2]) -> Limit {
     let goes_back = back > there;
     let (larger, smaller) = if goes_back { (back, there) } else { (there, back) };
@@ -100,7 +101,7 @@ fn asked(run: &Run) -> Option<(f64, String)> {
     Some((bps, Vec::from_iter(reasons).join(" and ")))
 }
 
-/// Who sends payload to whom, each pair once.
+/// The pairs (sender, receiver) of payload, each once.
 fn payload_flows(run: &Run) -> Vec<(&str, &str)> {
     flows_of(run, |workload| match workload.task.shares() {
         Some([there, _]) if there <= 0.0 => Direction::Receive,
@@ -129,8 +130,8 @@ fn flows_of(run: &Run, direction: impl Fn(&Workload) -> Direction) -> Vec<(&str,
     flows
 }
 
-/// What is left of a link that carries full segments one way when it also carries the acknowledgements of the other way's,
-/// of which there are `other_way` for each of its own.
+/// What is left of a link that carries full segments one way when it also carries the acknowledgements of the other
+/// way's, of which there are `other_way` for each of its own.
 fn share_beside_acks(topology: &Topology, other_way: f64) -> f64 {
     let packet = Packet::mean(topology);
     packet.on_wire() / (packet.on_wire() + packet.ack_on_wire() / SEGMENTS_PER_ACK * other_way)

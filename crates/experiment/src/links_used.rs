@@ -26,7 +26,7 @@ pub struct LinksUsed {
     pub policy: String,
     /// Its links.
     pub links: usize,
-    /// Connections whose payload passes.
+    /// Number of connections with payload over these links.
     pub connections: usize,
     /// Links that they use with addresses drawn at random.
     pub drawn: Drawn,

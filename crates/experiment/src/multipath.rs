@@ -1,4 +1,4 @@
-//! Hosts whose links have an address each, because a workload takes all of them by itself.
+//! Hosts with an address on each link, because a workload uses all links by itself.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -35,7 +35,7 @@ impl Every {
     }
 }
 
-/// A host whose links are taken so.
+/// A host with such links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Taken {
     pub(crate) every: Every,
@@ -43,8 +43,9 @@ pub(crate) struct Taken {
     pub(crate) is_connected_to: bool,
 }
 
-/// The hosts of a run whose links have an address each: those of its own workloads that take every link, and those of the file's
-/// other workloads where the run gives them no team. `takes` says by what a workload takes every link, if it does.
+/// The hosts of a run with an address on each link: those of its own workloads that use every link, and those of the
+/// file's other workloads where the run gives them no team. `takes` says by what a workload takes every link, if it
+/// does.
 pub(crate) fn hosts<'a>(
     workloads: &'a [(At<String>, Record)],
     of_run: Option<&[At<String>]>,

@@ -13,13 +13,13 @@ pub struct Overrides {
     pub duration: Option<Duration>,
     /// Only these runs.
     pub only: Option<Vec<String>>,
-    /// Who runs the teams of hosts, whatever the file says; of several, each run is carried out once by each. Empty: as the
+    /// Engines of the hosts' teams, instead of those of the file; each run is carried out once by each. Empty: as the
     /// file says.
     pub engines: Vec<String>,
 }
 
 impl Overrides {
-    /// As the record tells them: `rate=1gbit`.
+    /// As the record has them: `rate=1gbit`.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         notes.extend(self.rate_bps.map(|rate_bps| format!("rate={}", show_rate(rate_bps))));

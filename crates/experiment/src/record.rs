@@ -1,4 +1,4 @@
-//! Records: tables of the file whose values have the types of their keys, and know their places.
+//! Records: tables of the file. Their values have the types of their keys and their positions in the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ pub(crate) struct At<T> {
     pub span: Span,
 }
 
-/// A table whose values have the types of its section's keys.
+/// A table. Its values have the types of its section's keys.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     fields: BTreeMap<&'static str, At<Value>>,
@@ -64,7 +64,7 @@ impl Record {
     }
 
     /// True if the key was meant, but misspelt or given a wrong value. That has
-    /// been said; what follows from its absence is no second fault.
+    /// been reported; a consequence of its absence is no second error.
     pub fn is_broken(&self, key: &str) -> bool {
         self.broken.contains(key)
     }

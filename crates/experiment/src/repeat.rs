@@ -6,8 +6,8 @@ use crate::resolved::{Experiment, Repetition, Run};
 pub const MOST_REPETITIONS: u32 = 200;
 
 impl Experiment {
-    /// The same with each run so many times: forward, then backward, and so on (A B B A), so that a machine that gets slower
-    /// does so for all. The seed says which of the two comes first.
+    /// The same with each run so many times: forward, then backward, and so on (A B B A), so that a machine that gets
+    /// slower does so for all. The seed says which of the two comes first.
     pub fn repeated(self, times: u32) -> Experiment {
         if times <= 1 {
             return self;

@@ -40,7 +40,7 @@ pub(crate) fn resolve(
     let mut resolver = Resolver { file, none: &none, defaults, overrides, problems };
     resolver.check_names();
     resolver.check_machine();
-    // Without hosts every name would be unknown; that has been said once.
+    // Without hosts every name would be unknown; one error is enough.
     let hopeless = resolver.is_too_large() || resolver.named("hosts").is_empty();
     let runs = if hopeless { Vec::new() } else { resolver.runs() };
     // The limit of half a topology says nothing.
@@ -195,7 +195,7 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    /// `engine`: who runs the hosts' teams, if not whom the file says.
+    /// `engine`: the engine of the hosts' teams, if it replaces that of the file.
     fn run(&mut self, record: &'a Record, engine: Option<&str>) -> Run {
         let built = self.topology(record, engine);
         let text = |key| record.get::<&str>(key).map(|at| at.value.to_owned());

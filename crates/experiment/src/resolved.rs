@@ -32,7 +32,7 @@ pub struct Experiment {
     pub text: String,
     /// What the command line changed: `rate=1gbit`.
     pub overrides: Vec<String>,
-    /// Rate of `overrides` that nobody asked for: the machine carries no more in MTU-sized packets, bit/s.
+    /// Rate in `overrides` that the user did not ask for: the machine carries no more in MTU-sized packets, bit/s.
     pub rate_lowered_bps: Option<u64>,
     /// Seed of everything random.
     pub seed: u64,
@@ -40,7 +40,7 @@ pub struct Experiment {
     pub interval: Duration,
     /// Whether frames are MTU-sized packets.
     pub granularity: GranularityChoice,
-    /// True if links have a rate that nobody chose, neither the file nor the command line.
+    /// True if links have a rate that neither the file nor the command line chose.
     pub rate_is_free: bool,
     /// The highest limit ([`crate::limit`]) of all runs of the file, those that
     /// the command line leaves out included, bit/s: what the machine must be able
@@ -95,7 +95,7 @@ pub struct Run {
     pub events: Vec<Timed>,
 }
 
-/// One of several runs that differ by who runs the hosts' teams alone.
+/// One of several runs that differ only in the engine of the hosts' teams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
     /// The run of the file.
@@ -120,7 +120,7 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// The host by whose links a host's frames leave: its own, or that of a guest.
+    /// The host with the links by which a host's frames leave: itself, or the parent of a guest.
     pub fn links_of<'t>(&'t self, name: &'t str) -> &'t str {
         let parent = self.hosts.iter().find(|host| host.name == name).and_then(|host| host.parent.as_deref());
         parent.unwrap_or(name)
@@ -136,8 +136,8 @@ impl Topology {
         self.hosts.iter().any(|host| host.forwards && host.name == node)
     }
 
-    /// The nodes that packets from one host to another pass, both included: by the fewest cables through switches and gateways; empty
-    /// if there is no way.
+    /// The nodes that packets from one host to another pass, both included: by the fewest cables through switches and
+    /// gateways; empty if there is no way.
     pub fn way<'t>(&'t self, from: &'t str, to: &'t str) -> Vec<&'t str> {
         let (from, to) = (self.links_of(from), self.links_of(to));
         let mut came_from: BTreeMap<&str, &str> = BTreeMap::from([(from, from)]);
@@ -199,15 +199,17 @@ pub struct Host {
     pub prefix: u8,
     /// The MAC address it sends from.
     pub mac: Mac,
-    /// The device that carries the address: `team0`, or `eth0` without a team, or `br0` with a bridge: where it has guests, or one moves to it.
+    /// The device that carries the address: `team0`, or `eth0` without a team, or `br0` with a bridge: where it has
+    /// guests, or one moves to it.
     pub device: String,
-    /// Of a gateway, and for multipath TCP and multipath storage: its links beside that one, each with an address in a subnet of its own.
+    /// Of a gateway, and for multipath TCP and multipath storage: its links beside that one, each with an address in
+    /// a subnet of its own.
     pub further: Vec<Further>,
     /// True if it speaks multipath TCP.
     pub mptcp: bool,
-    /// For multipath TCP: true if others connect to it, so that it has to tell them of those links.
+    /// For multipath TCP: true if others connect to it, so that it has to announce those links.
     pub announces: bool,
-    /// Of a guest: the host it is on, behind whose bridge it is.
+    /// Of a guest: the host with its bridge.
     pub parent: Option<String>,
     /// True for a gateway: it forwards between its links.
     pub forwards: bool,
@@ -246,7 +248,7 @@ pub struct Route {
     pub via: IpAddr,
 }
 
-/// One more link of a host whose links have an address each.
+/// A further link of a host with an address on each link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Further {
     /// Its device: `eth1`, `eth2`, ...
@@ -264,7 +266,7 @@ pub struct Further {
 pub struct Switch {
     /// Its name, of the same form as a host's.
     pub name: String,
-    /// Whose switch it stands for; none: nobody's in particular.
+    /// The model of a real switch; none: no particular one.
     pub model: Option<&'static SwitchModel>,
     /// How it spreads over the links of its groups, in the words of the file; none: it has plain ports.
     pub spread: Option<String>,
@@ -356,9 +358,9 @@ pub struct Team {
     pub node: String,
     /// Device.
     pub device: String,
-    /// Node at the other end of its links; several on a host whose links lead to several: the first.
+    /// Node at the other end of its links; the first one if they lead to several.
     pub peer: String,
-    /// Who runs it: the name of an engine.
+    /// The name of its engine.
     pub engine: String,
     /// Configuration.
     pub config: Config,
@@ -373,7 +375,7 @@ pub struct Team {
 pub struct Workload {
     /// Its name.
     pub name: String,
-    /// Who connects to whom: (from, to).
+    /// The pairs that connect: (from, to).
     pub pairs: Vec<(String, String)>,
     /// Connections in all, assigned to the pairs in turn.
     pub connections: u32,
@@ -400,10 +402,10 @@ pub const SERVER_PORT: u16 = 5001;
 pub const CLIENT_PORT: u16 = 40_000;
 
 impl Workload {
-    /// Its connections: who connects, to whom, and whether the payload goes that way.
+    /// Its connections: the connecting host, the other host, and whether the payload goes that way.
     pub fn assigned(&self) -> impl Iterator<Item = (&str, &str, bool)> {
         let ways: &[bool] = match self.direction {
-            // Who sends is for the programs to know.
+            // The programs decide which end sends.
             _ if !self.task.programs().is_empty() => &[true],
             Direction::Send => &[true],
             Direction::Receive => &[false],

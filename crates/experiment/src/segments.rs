@@ -78,8 +78,8 @@ impl<'a> Segments<'a> {
         self.ends(node).any(|(_, own)| own == segment)
     }
 
-    /// From a node in these segments: every other segment that gateways lead to, with the first gateway on the way there and the
-    /// segment in which that one is reached. The fewest gateways; of as few the first of the file.
+    /// From a node in these segments: every other segment that gateways lead to, with the first gateway on the way
+    /// there and the segment in which that one is reached. The fewest gateways; of as few the first of the file.
     pub fn beyond(&self, own: &[usize]) -> BTreeMap<usize, (&'a str, usize)> {
         let mut first: BTreeMap<usize, (&'a str, usize)> = BTreeMap::new();
         let mut queue: VecDeque<usize> = own.iter().copied().collect();

@@ -131,7 +131,7 @@ fn switch_text(switch: &Switch) -> Option<String> {
     Some(text)
 }
 
-/// Who has the same text, in the order of the first.
+/// The owners of each text, in the order of the first owner.
 fn by_text<'t>(texts: &'t [(&'t str, String)]) -> Vec<(Vec<&'t str>, &'t str)> {
     let mut grouped: Vec<(Vec<&str>, &str)> = Vec::new();
     for (node, text) in texts {

@@ -13,7 +13,7 @@ pub(crate) struct Spec {
     pub switch: Switch,
     /// Where the file says so, and how.
     pub grouping: Option<(Span, Grouping)>,
-    /// True if it bundles, or would if it said rightly how.
+    /// True if it bundles, or has an invalid setting for it.
     pub is_to_spread: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn read(name: &At<String>, record: &Record, problems: &mut Vec<Proble
     Spec { switch, grouping, is_to_spread }
 }
 
-/// True if it names a model that there is not: what is wrong with that is said already.
+/// True if it names an unknown model, which has been reported.
 fn is_unknown(record: &Record, model: Option<&SwitchModel>) -> bool {
     model.is_none() && record.has("model")
 }
@@ -64,7 +64,7 @@ fn protocol<'a>(
 ) -> Option<At<Protocol<'a>>> {
     let lacp: Option<At<&str>> = record.get("lacp");
     let Some(At { value: mode, span }) = record.get::<&str>("channel_group") else {
-        // Without `spread` it means nothing, which is said where groups are.
+        // Without `spread` it has no effect; the check of groups reports that.
         return lacp.filter(|_| record.has("spread")).map(|at| At { value: Protocol::Lacp(at.value), span: at.span });
     };
     if is_unknown(record, model) {

@@ -6,7 +6,7 @@ use crate::engine::{self, Engine, Group, Unsupported};
 use crate::record::{At, Options, Span};
 use nicteam_diagnostics::{Problem, list, nearest, team_options};
 
-/// Who runs the team stands among its options, and is none of them.
+/// The key of the engine. It stands among the options of a team and is not one of them.
 pub(crate) const ENGINE: &str = "engine";
 
 /// The configuration a set of options makes; what is wrong goes to `problems`.
@@ -29,7 +29,7 @@ pub(crate) fn configure(name: &At<String>, options: &Options, problems: &mut Vec
     config
 }
 
-/// Who runs a team of these options.
+/// The engine of a team with these options.
 pub(crate) fn engine(options: &Options, problems: &mut Vec<Problem>) -> &'static dyn Engine {
     let Some((_, value)) = options.iter().find(|(option, _)| option.value == ENGINE) else { return engine::default() };
     engine::find(&value.value).unwrap_or_else(|| {

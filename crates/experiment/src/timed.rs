@@ -33,7 +33,7 @@ pub trait Event: fmt::Debug + Send + Sync {
     /// The host or switch that it happens at.
     fn node(&self) -> &str;
 
-    /// What whoever carries it out has to know.
+    /// The data for the code that carries it out.
     fn details(&self) -> Value;
 }
 

@@ -35,11 +35,11 @@ pub(crate) struct Plan<'a> {
     pub impairments: BTreeMap<&'a str, Way>,
     /// Storage that hosts serve.
     pub targets: Vec<(&'a At<String>, Record)>,
-    /// Hosts whose links have an address each.
+    /// Hosts with an address on each link.
     pub multipath: BTreeMap<&'a str, Taken>,
     /// Hosts that have a bridge though they may have no guests.
     pub bridged: Vec<At<String>>,
-    /// Cables that the relay carries though they may have no impairment.
+    /// Cables with a link emulator that may have no impairment.
     pub relayed: Vec<CableName>,
     pub links: &'a [Record],
     /// Of links that name none.
@@ -151,7 +151,7 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    /// Has cables carried by the relay, which does nothing to their frames yet.
+    /// Gives cables a link emulator that does nothing to their frames yet.
     fn relay_cables(&mut self) {
         for name in &self.plan.relayed {
             if let Some(place) = name.place(&self.cables) {
@@ -217,7 +217,7 @@ impl<'a> Builder<'a, '_> {
         self.specs.iter().find(|spec| spec.switch.name == node)
     }
 
-    /// True for a switch that bundles, or would if it said rightly how.
+    /// True for a switch that bundles, or that has an invalid setting for it.
     fn is_to_spread(&self, node: &str) -> bool {
         self.spec(node).is_some_and(|spec| spec.is_to_spread)
     }
@@ -424,12 +424,12 @@ impl<'a> Builder<'a, '_> {
         (hosts, teams)
     }
 
-    /// Who runs the team of a host.
+    /// The engine of the team of a host.
     fn engine_of(&self, host: &Record) -> String {
         let names = host.get::<&[At<String>]>("team");
         let name = names.and_then(|at| at.value.first());
         let options = name.and_then(|name| self.plan.teams.get(name.value.as_str()));
-        // What is wrong with it has been said of the team.
+        // Its error has been reported with the team.
         let engine = options.map_or_else(engine::default, |(_, options)| teams::engine(options, &mut Vec::new()));
         engine.name().to_owned()
     }

@@ -41,7 +41,7 @@ pub trait Task: fmt::Debug + Send + Sync {
         None
     }
 
-    /// VLAN in whose tagged frames it sends the connection of this number, counted from 0 in each direction; none: without a tag.
+    /// VLAN of the tagged frames of the connection with this number, counted from 0 in each direction; none: no tag.
     fn vlan(&self, _number: u32) -> Option<u16> {
         None
     }
@@ -51,20 +51,21 @@ pub trait Task: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The programs that it runs, if it is not the lab that makes its connections: a connection of the plan is then one
-    /// client with its server, which open connections of their own. It has ports of its own, and runs once whichever way
-    /// the payload goes.
+    /// The programs that it runs, if it is not the lab that makes its connections: a connection of the plan is then
+    /// one client with its server, which open connections of their own. It has ports of its own, and runs once
+    /// whichever way the payload goes.
     fn programs(&self) -> Vec<&str> {
         Vec::new()
     }
 
-    /// True if it opens connections of its own, or none: then none is planned for it, and those that there are are found by
-    /// their sockets.
+    /// True if it opens connections of its own, or none: then none is planned for it, and those that there are are
+    /// found by their sockets.
     fn finds_connections(&self) -> bool {
         !self.programs().is_empty()
     }
 
-    /// False if all that it sends is questions that are answered: it has no part in the limit, and none in what is delivered.
+    /// False if all that it sends is questions that are answered: it has no part in the limit, and none in what is
+    /// delivered.
     fn carries_payload(&self) -> bool {
         true
     }
@@ -79,8 +80,8 @@ pub trait Task: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Parts of the payload that go from `from` to `to`, and back, 0 to 1, together 1, if the task fixes them; none: all of it goes
-    /// the way of `direction`.
+    /// Parts of the payload that go from `from` to `to`, and back, 0 to 1, together 1, if the task fixes them; none:
+    /// all of it goes the way of `direction`.
     fn shares(&self) -> Option<[f64; 2]> {
         None
     }
@@ -90,13 +91,13 @@ pub trait Task: fmt::Debug + Send + Sync {
         "the rate at which datagrams are sent".to_owned()
     }
 
-    /// True if a connection takes every link of its hosts by itself (multipath TCP, multipath storage): then each link has an
-    /// address.
+    /// True if a connection takes every link of its hosts by itself (multipath TCP, multipath storage): then each
+    /// link has an address.
     fn takes_every_path(&self) -> bool {
         false
     }
 
-    /// The target whose content it knows to the last byte: no other workload may use that meanwhile.
+    /// The target of which it knows every byte: no other workload may use that target at the same time.
     fn owns_target(&self) -> Option<&str> {
         None
     }

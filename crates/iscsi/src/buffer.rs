@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// Bytes that move into a session with a command and back with its [`crate::Event::Done`], without being copied; after a
-/// write perhaps others.
+/// Bytes that move into a session with a command and back with its [`crate::Event::Done`], without being copied;
+/// after a write perhaps others.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Buffer(Box<[u8]>);
 

@@ -22,8 +22,8 @@ pub enum Kind {
     Logout,
 }
 
-/// A buffer while libiscsi reads or writes it: a bare pointer, so that nobody else may look at it. Its memory is lost, not
-/// freed, if it is never taken back.
+/// A buffer while libiscsi reads or writes it: a bare pointer, so that no other code may read it. Its memory is lost,
+/// not freed, if it is never taken back.
 #[derive(Debug)]
 pub struct Lent(NonNull<[u8]>);
 
@@ -43,7 +43,7 @@ impl Lent {
     /// # Safety
     /// libiscsi uses the memory no more.
     pub unsafe fn back(self) -> Buffer {
-        // SAFETY: comes from a box and is taken back once; nobody else uses it, by the caller.
+        // SAFETY: comes from a box and is taken back once; no other code uses it, by the contract of the caller.
         Buffer::from(unsafe { Box::from_raw(self.0.as_ptr()) }.into_vec())
     }
 }
@@ -153,7 +153,7 @@ pub struct Commands {
     outstanding: BTreeMap<u64, Command>,
     last: u64,
     lingering: Vec<Lingering>,
-    /// Writes that are told as done, and whose memory libiscsi may still use.
+    /// Writes that are reported as done while libiscsi may still use their memory.
     kept: Vec<Kept>,
     /// Buffers of such writes that it uses no more.
     spare: Vec<Buffer>,
@@ -196,8 +196,8 @@ impl Commands {
         self.outstanding.remove(&number)
     }
 
-    /// Keeps the memory of a write that the target ended while PDUs with its data are queued, which libiscsi sends all the
-    /// same, out of the buffer, by way of the task.
+    /// Keeps the memory of a write that the target ended while PDUs with its data are queued, which libiscsi sends
+    /// all the same, out of the buffer, by way of the task.
     ///
     /// PDUs are sent in the order of their commands. So once a command is answered that was made later, or nothing is
     /// queued at all, those are gone.
@@ -209,11 +209,11 @@ impl Commands {
         !self.lingering.is_empty() || !self.kept.is_empty()
     }
 
-    /// Keeps the memory of a write that the target said was done, and that an honest one had all data of; another buffer in
-    /// place of its own, of the same size.
+    /// Keeps the memory of a write that the target reported as done. An honest target has all its data by then. Returns
+    /// another buffer of the same size.
     ///
-    /// What is queued is as good as always of other commands. If it is of this one libiscsi sends it all the same, out of the
-    /// buffer, which therefore is nobody else's until that is gone, as for [`Commands::linger`].
+    /// Queued data almost always belongs to other commands. If it belongs to this one, libiscsi still sends it out of
+    /// the buffer. So no other code may use the buffer until that data is gone, as for [`Commands::linger`].
     pub fn keep_memory(&mut self, command: Command) -> Option<Buffer> {
         let bytes = command.buffer.as_ref().map(Lent::bytes);
         self.kept.push(Kept { last: self.last, command });
@@ -222,7 +222,8 @@ impl Commands {
         Some(known.map_or_else(|| Buffer::new(bytes), |place| self.spare.swap_remove(place)))
     }
 
-    /// Takes the memory of such writes back whose data is gone, when `answered` is the number of a command that was answered.
+    /// Takes back the memory of such writes without queued data, when the command with the number `answered` was
+    /// answered.
     ///
     /// # Safety
     /// Nothing that was made before that command is queued any more.
@@ -241,7 +242,7 @@ impl Commands {
         }
     }
 
-    /// Those whose data is gone, when `answered` is the number of a command that was answered.
+    /// Those without queued data, when the command with the number `answered` was answered.
     pub fn lingered(&mut self, answered: u64) -> Vec<(Command, Outcome)> {
         let (gone, stays) = std::mem::take(&mut self.lingering).into_iter().partition(|write| write.last < answered);
         self.lingering = stays;

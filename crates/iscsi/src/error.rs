@@ -22,7 +22,7 @@ pub enum Error {
         target: String,
         /// Its portal.
         portal: SocketAddr,
-        /// What libiscsi said.
+        /// The error of libiscsi.
         reason: String,
     },
 }

@@ -1,10 +1,11 @@
-//! Declarations of libiscsi, written by hand after the headers of 1.19: only what is used. All of `unsafe` that concerns
-//! types and names of C begins here.
+//! Declarations of libiscsi, written by hand after the headers of 1.19: only what is used. All of `unsafe` that
+//! concerns types and names of C begins here.
 //!
 //! Fields of C structures are read in three places, and [`layout`] checks two of them when the library is opened:
-//! - the first fields of `struct scsi_task`, up to the residual count, of which no accessor exists. They stand in this order
-//!   in the headers of 1.11 to 1.20 and on the main branch (2024).
-//! - the first fields of `struct scsi_sense`, copied out by `scsi_task_get_status` into [`Sense`], which has room for more.
+//! - the first fields of `struct scsi_task`, up to the residual count, of which no accessor exists. They stand in
+//!   this order in the headers of 1.11 to 1.20 and on the main branch (2024).
+//! - the first fields of `struct scsi_sense`, copied out by `scsi_task_get_status` into [`Sense`], which has room for
+//!   more.
 //! - the first two fields of `struct scsi_readcapacity16`, which `scsi_datain_unmarshall` returns.
 
 use std::ffi::{c_char, c_int, c_uchar, c_void};
@@ -151,15 +152,15 @@ pub fn layout(functions: &Functions) -> Result<(), String> {
     if task.is_null() {
         return Err("it cannot build a READ(16)".to_owned());
     }
-    // SAFETY: not null, of libiscsi's heap, aligned as malloc does; `struct scsi_task` is longer than `Task` in every release.
-    // Its bytes are initialized: libiscsi zeroes the task when it makes it.
+    // SAFETY: not null, of libiscsi's heap, aligned as malloc does; `struct scsi_task` is longer than `Task` in every
+    // release. Its bytes are initialized: libiscsi zeroes the task when it makes it.
     let seen = unsafe {
         let task = &*task;
         let lba = u64::from_be_bytes(std::array::from_fn(|at| task.cdb[2 + at]));
         let blocks = u32::from_be_bytes(std::array::from_fn(|at| task.cdb[10 + at]));
         (task.cdb_size, task.xfer_dir, task.expected_bytes, task.cdb[0], lba, blocks)
     };
-    // SAFETY: made above, not used after, and given to nobody.
+    // SAFETY: made above, not used after, and given to no other code.
     unsafe { (functions.scsi_free_scsi_task)(task) };
     let expected = (16, XFER_READ, 0x2_0000, READ16, 0x0102_0304_0506_0708, 0x100);
     if seen == expected { Ok(()) } else { Err(format!("its struct scsi_task is laid out in another way: {seen:?}")) }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The initiator's part of a session's identifier (ISID, RFC 7143 section 11.12.5), of the format "random" (type 10b).
 ///
-/// A target knows a session by the initiator's name and its ISID. Who logs in by those of a session that still exists
+/// A target knows a session by the initiator's name and its ISID. A login with those of a session that still exists
 /// takes its place: the target closes the old session first (session reinstatement, RFC 7143 section 6.3.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Isid {
@@ -13,8 +13,8 @@ pub struct Isid {
 }
 
 impl Isid {
-    /// `random` tells initiators of one name apart, of which the lower 24 bits are used; `qualifier` the sessions of one
-    /// initiator, as the paths of a multipath disk.
+    /// `random` distinguishes initiators of one name; its lower 24 bits are used. `qualifier` distinguishes the
+    /// sessions of one initiator, as the paths of a multipath disk.
     pub fn new(random: u32, qualifier: u16) -> Isid {
         Isid { random: random & 0x00ff_ffff, qualifier }
     }
@@ -24,7 +24,7 @@ impl Isid {
         self.random
     }
 
-    /// What tells the sessions of one initiator apart.
+    /// Distinguishes the sessions of one initiator.
     pub fn qualifier(self) -> u16 {
         self.qualifier
     }

@@ -1,8 +1,9 @@
-//! iSCSI sessions: a safe wrapper of libiscsi, which is opened at run time, so that the program runs where it is not installed.
+//! iSCSI sessions: a safe wrapper of libiscsi, which is opened at run time, so that the program runs where it is not
+//! installed.
 //!
-//! A [`Session`] is one TCP connection to one portal. It never blocks: wait for [`Session::wants`] on [`Session::fd`] by
-//! `poll`, call [`Session::service`], drain [`Session::next_event`]. It neither connects again nor sends a command again by
-//! itself, and it has no clock: who owns it decides when a command has taken too long, and drops the session.
+//! A [`Session`] is one TCP connection to one portal. It never blocks: wait for [`Session::wants`] on [`Session::fd`]
+//! by `poll`, call [`Session::service`], drain [`Session::next_event`]. It neither connects again nor sends a command
+//! again by itself, and it has no clock: its owner decides when a command has taken too long, and drops the session.
 //!
 //! Every command has exactly one [`Event::Done`], which gives its buffer back, whatever happens to the session.
 //!

@@ -12,7 +12,7 @@ const NAMES: [&str; 5] = ["libiscsi.so.7", "libiscsi.so.8", "libiscsi.so.9", "li
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot open libiscsi: {reason}\nhint: apt-get install libiscsi7")]
 pub struct Absent {
-    /// What the system said.
+    /// The error of the system.
     pub reason: String,
 }
 
@@ -42,7 +42,8 @@ impl Library {
 
     fn of(library: libloading::Library, name: &'static str) -> Result<Library, Absent> {
         let absent = |reason: String| Absent { reason: format!("{name}: {reason}") };
-        // SAFETY: what has this name is libiscsi, and its functions have had these types in all releases of these names.
+        // SAFETY: what has this name is libiscsi, and its functions have had these types in all releases of these
+        // names.
         let functions = unsafe { Functions::of(library) }.map_err(|error| absent(error.to_string()))?;
         ffi::layout(&functions).map_err(absent)?;
         Ok(Library { functions: Arc::new(functions), name })

@@ -15,8 +15,8 @@ pub struct Login {
     pub lun: u32,
     /// The initiator's own name.
     pub initiator: String,
-    /// The initiator's part of the session's identifier. A login by the name and ISID of a session that exists takes its
-    /// place.
+    /// The initiator's part of the session's identifier. A login by the name and ISID of a session that exists takes
+    /// its place.
     pub isid: Isid,
     /// Bytes of a block (default 512). An [`crate::Outcome::Capacity`] replaces it.
     pub block_bytes: u32,
@@ -26,10 +26,10 @@ pub struct Login {
     pub initial_r2t: bool,
     /// Offer a checksum (CRC32C) over each header (default no).
     pub header_digest: bool,
-    /// Log in by way of the security negotiation stage, in which no authentication is offered beside CHAP by a name that no
-    /// target knows (default yes).
+    /// Log in by way of the security negotiation stage, in which no authentication is offered beside CHAP by a name
+    /// that no target knows (default yes).
     ///
-    /// tgt closes the session whose place is taken in that stage alone: without it a login by the same ISID stands beside the
+    /// tgt closes the replaced session only in that stage: without it a login by the same ISID stands beside the
     /// old session, which goes on to write. Say no for a target that wants CHAP where none would do.
     pub security_stage: bool,
     /// The network interface that the connection is bound to.

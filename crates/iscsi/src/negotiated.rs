@@ -30,7 +30,7 @@ impl Negotiated {
     /// What an end has declared that declares no MaxRecvDataSegmentLength (RFC 7143 section 13.12).
     const DEFAULT_MAX_RECV_DATA: u32 = 8192;
 
-    /// Where a login stands before the target has said anything.
+    /// The state of a login before the first answer of the target.
     pub(crate) fn offered(login: &Login) -> Negotiated {
         Negotiated {
             first_burst: Self::OWN_BYTES,
@@ -45,8 +45,8 @@ impl Negotiated {
         }
     }
 
-    /// Takes what the target answered, `Key=Value`, by the result functions of RFC 7143 section 13. Other keys, and values
-    /// that are no numbers, change nothing.
+    /// Takes what the target answered, `Key=Value`, by the result functions of RFC 7143 section 13. Other keys, and
+    /// values that are no numbers, change nothing.
     pub(crate) fn answered(&mut self, pair: &str) {
         let Some((key, value)) = pair.split_once('=') else { return };
         let number = value.parse::<u32>().ok();

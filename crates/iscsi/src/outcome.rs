@@ -11,14 +11,14 @@ pub enum Event {
     Done {
         /// The number that the command was given.
         tag: u64,
-        /// The command's buffer, if it had one. Of a write that is [`Outcome::Good`] it may be another one of the same size,
-        /// with any content: what was written may still be on its way out of its own.
+        /// The command's buffer, if it had one. Of a write that is [`Outcome::Good`] it may be another one of the
+        /// same size, with any content: what was written may still be on its way out of its own.
         buffer: Option<Buffer>,
         /// How it ended.
         outcome: Outcome,
     },
-    /// The session is over: login failed, the connection broke, or the target broke a rule. Every command that was given
-    /// before this event was taken has had its [`Event::Done`] before it.
+    /// The session is over: login failed, the connection broke, or the target broke a rule. Every command that was
+    /// given before this event was taken has had its [`Event::Done`] before it.
     Broken {
         /// Why, in words.
         reason: String,
@@ -37,8 +37,8 @@ pub enum Outcome {
         /// Bytes of a block.
         block_bytes: u32,
     },
-    /// The target has something to say first (it restarted: 29h/00h to 29h/07h; the size changed: 2Ah/09h); the command was
-    /// not executed and may be sent again.
+    /// The target has something to say first (it restarted: 29h/00h to 29h/07h; the size changed: 2Ah/09h); the
+    /// command was not executed and may be sent again.
     UnitAttention {
         /// Additional sense code.
         asc: u8,
@@ -58,8 +58,8 @@ pub enum Outcome {
         /// Its qualifier.
         ascq: u8,
     },
-    /// The target aborted the command, or ended it in some other way than by executing it: whether a write changed the medium
-    /// is not known.
+    /// The target aborted the command, or ended it in some other way than by executing it: whether a write changed
+    /// the medium is not known.
     Aborted(String),
     /// A task management function was refused, by this response code (RFC 7143 section 11.6.1).
     FunctionRefused(u8),

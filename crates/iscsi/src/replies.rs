@@ -1,15 +1,15 @@
 //! What libiscsi says while it is called: its callbacks and its log.
 //!
-//! libiscsi calls back only while one of its functions runs, on the thread that called it. So the callbacks note what they
-//! are told in a list of the thread, and [`hear`] returns the list when the call is over. A callback follows no pointer of
-//! ours: what libiscsi hands back as private data is a command's number.
+//! libiscsi calls back only while one of its functions runs, on the thread that called it. So the callbacks note what
+//! they are put into a list of the thread, and [`hear`] returns the list when the call is over. A callback follows no
+//! pointer of ours: what libiscsi hands back as private data is a command's number.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use crate::ffi::Context;
 
-/// What libiscsi said.
+/// A message of libiscsi.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// The TCP connection is there, or failed.
@@ -26,7 +26,7 @@ thread_local! {
     static HEARD: RefCell<Vec<Reply>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls libiscsi and returns with its answer what it said meanwhile, in order.
+/// Calls libiscsi and returns its answer and the messages of this call, in order.
 pub fn hear<T>(call: impl FnOnce() -> T) -> (T, Vec<Reply>) {
     // Sessions do not call each other, and no callback calls libiscsi: the list is empty here.
     let answer = call();

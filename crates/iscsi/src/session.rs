@@ -26,8 +26,8 @@ const NOT_BOUND: &str = "failed to bind to interface";
 const LOST: &str = "reconnect deferred";
 const NO_REASON: &str = "Can not reconnect right now";
 
-/// With a name for CHAP libiscsi passes through the security stage (`Login::security_stage`); the name is sent to a target that
-/// wants CHAP alone.
+/// With a name for CHAP libiscsi passes through the security stage (`Login::security_stage`); the name is sent to a
+/// target that wants CHAP alone.
 const NOBODY: &CStr = c"nobody";
 
 /// How far the session is.
@@ -93,8 +93,8 @@ impl Session {
         let digest = if self.login.header_digest { ffi::HEADER_DIGEST_CRC32C_NONE } else { ffi::HEADER_DIGEST_NONE };
         let isid = self.login.isid;
         let (status, replies) = hear(|| {
-            // SAFETY: the context was made and is not destroyed; strings end in a zero byte and are copied; the callbacks
-            // have the types that libiscsi calls and need no data.
+            // SAFETY: the context was made and is not destroyed; strings end in a zero byte and are copied; the
+            // callbacks have the types that libiscsi calls and need no data.
             unsafe {
                 (functions.iscsi_set_log_fn)(context, replies::logged);
                 (functions.iscsi_set_log_level)(context, LOG_LOGIN);
@@ -173,8 +173,8 @@ impl Session {
         self.commands.len()
     }
 
-    /// Ends the session at once, without a word to the target: the connection is reset, what is not sent yet will not be, and
-    /// the commands without an answer come back as [`Outcome::NoAnswer`], then [`Event::Broken`].
+    /// Ends the session at once, without a word to the target: the connection is reset, what is not sent yet will not
+    /// be, and the commands without an answer come back as [`Outcome::NoAnswer`], then [`Event::Broken`].
     pub fn abandon(&mut self) {
         self.broken("abandoned".to_owned());
     }
@@ -231,15 +231,15 @@ impl Session {
 
     /// Has the target abort every command of the logical unit, of all sessions (LOGICAL UNIT RESET).
     ///
-    /// A command of this session ends as [`Outcome::Aborted`] if the target says so. RFC 7143 lets it abort them without a
-    /// word, and then they never end: best sent while the session has none.
+    /// A command of this session ends as [`Outcome::Aborted`] if the target says so. RFC 7143 lets it abort them
+    /// without a word, and then they never end: best sent while the session has none.
     pub fn lun_reset(&mut self, tag: u64) {
         let command = Command { tag, kind: Kind::Plain, task: std::ptr::null_mut(), buffer: None };
         let lun = self.lun();
         self.send(command, |functions, context, number| {
             let private = replies::private(number);
-            // SAFETY: the context is not destroyed. Not `iscsi_task_mgmt_lun_reset_async`: that ends commands that libiscsi
-            // may be in the middle of sending.
+            // SAFETY: the context is not destroyed. Not `iscsi_task_mgmt_lun_reset_async`: that ends commands that
+            // libiscsi may be in the middle of sending.
             unsafe {
                 (functions.iscsi_task_mgmt_async)(context, lun, ffi::LUN_RESET, u32::MAX, 0, replies::managed, private)
             }
@@ -274,8 +274,8 @@ impl Session {
         let lent = Lent::of(buffer);
         // SAFETY: builds a task from numbers alone.
         let task = unsafe { build(lba, bytes, block_length, 0, 0, 0, 0, 0) };
-        // SAFETY: there is a task; the buffer has so many bytes, and they stay where they are until the task is answered or
-        // its context destroyed. libiscsi notes the pointer.
+        // SAFETY: there is a task; the buffer has so many bytes, and they stay where they are until the task is
+        // answered or its context destroyed. libiscsi notes the pointer.
         let added = task.is_null() || unsafe { add(task, length, lent.start()) } == 0;
         let command = Command { tag, kind, task, buffer: Some(lent) };
         if added {
@@ -332,19 +332,20 @@ impl Session {
 
     /// Ends a command that libiscsi did not take.
     fn drop_unsent(&mut self, command: Command, reason: String) {
-        // SAFETY: libiscsi did not take it: where a call fails it frees what it made and keeps nothing (`iscsi-command.c`).
+        // SAFETY: libiscsi did not take it: where a call fails it frees what it made and keeps nothing
+        // (`iscsi-command.c`).
         let event = unsafe { command.done(self.library.functions(), Outcome::Refused(reason)) };
         self.refuse(event);
     }
 
-    /// Tells of a command that was not sent: before the session's end, if nobody has heard of that yet, since who has asks no
-    /// more.
+    /// Reports a command that was not sent. It comes before the session's end if that was not read yet, because a
+    /// caller that has read it polls no more.
     fn refuse(&mut self, event: Event) {
         let is_end_to_come = matches!(self.events.back(), Some(Event::Broken { .. }));
         self.events.insert(self.events.len() - usize::from(is_end_to_come), event);
     }
 
-    /// Takes what libiscsi said.
+    /// Takes the messages of libiscsi.
     fn take(&mut self, replies: Vec<Reply>) {
         let mut is_lost = false;
         for reply in replies {
@@ -352,8 +353,8 @@ impl Session {
                 Reply::Line { level, text } => is_lost |= self.note(level, &text),
                 Reply::Connected { status } => self.connected(status),
                 Reply::LoggedIn { status } => self.logged_in(status),
-                // The command keeps its memory until the context is destroyed: the PDU that libiscsi is in the middle of
-                // sending may point to it.
+                // The command keeps its memory until the context is destroyed: the PDU that libiscsi is in the middle
+                // of sending may point to it.
                 Reply::Command { status: ffi::CANCELLED, .. } => is_lost = true,
                 Reply::Command { number, status, response } => self.answered(number, status, response),
             }
@@ -424,8 +425,8 @@ impl Session {
             let tag = command.tag;
             Event::Done { tag, buffer: self.commands.keep_memory(command), outcome }
         } else {
-            // SAFETY: it is answered, and libiscsi forgets a command after the callback. Data of a write may be queued behind
-            // it if the target did not want all; then it lingers, or its memory is kept.
+            // SAFETY: it is answered, and libiscsi forgets a command after the callback. Data of a write may be
+            // queued behind it if the target did not want all; then it lingers, or its memory is kept.
             unsafe { command.done(functions, outcome) }
         };
         self.events.push_back(event);
@@ -435,7 +436,7 @@ impl Session {
         self.end_lingering(number);
     }
 
-    /// Ends the writes whose data is no longer queued, now that this command was answered, or that all is sent.
+    /// Ends the writes without queued data, now that this command was answered, or that all is sent.
     fn end_lingering(&mut self, answered: u64) {
         if !self.commands.is_any_lingering() {
             return;
@@ -466,8 +467,8 @@ impl Session {
         }
         let functions = self.library.functions();
         if let Some(context) = self.context.take() {
-            // SAFETY: made by libiscsi, destroyed once: it is taken out. The callbacks that come now are not needed: every
-            // command is still here.
+            // SAFETY: made by libiscsi, destroyed once: it is taken out. The callbacks that come now are not needed:
+            // every command is still here.
             let _ = hear(|| unsafe { (functions.iscsi_destroy_context)(context.as_ptr()) });
         }
         // SAFETY: the context that used tasks and buffers is destroyed.

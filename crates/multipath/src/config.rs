@@ -25,8 +25,8 @@ pub struct Config {
     pub backoff_max: Duration,
     /// The pause before a command is sent again that met a busy target.
     pub busy_pause: Duration,
-    /// How often a request is sent at most that meets a busy target, a UNIT ATTENTION or ABORTED COMMAND each time; and how
-    /// often one whose session is lost each time. 0 counts as 1.
+    /// How often a request is sent at most that meets a busy target, a UNIT ATTENTION or ABORTED COMMAND each time;
+    /// and how often a request that loses its session each time. 0 counts as 1.
     pub max_tries: u32,
     /// What becomes of requests while no path is up.
     pub no_path: NoPath,
@@ -55,11 +55,11 @@ pub struct Fence {
     /// The session is reinstated through any path that is up. Else only through its own portal, when that is back: for
     /// targets whose portals belong to several portal groups.
     pub any_portal: bool,
-    /// After the reinstatement a LOGICAL UNIT RESET is sent by the new session: for targets that answer the login before
-    /// commands of the old session, which they execute already, have ended, as tgt does (1.0.85). It may abort the
-    /// commands of all sessions without an answer; so nothing new is sent by any path until what is outstanding is
-    /// answered and the reset is done. (A reset whose session is lost may still arrive late: what it aborts without an
-    /// answer is sent again after `command_timeout`.)
+    /// After the reinstatement a LOGICAL UNIT RESET is sent by the new session: for targets that answer the login
+    /// before commands of the old session, which they execute already, have ended, as tgt does (1.0.85). It may abort
+    /// the commands of all sessions without an answer; so nothing new is sent by any path until what is outstanding
+    /// is answered and the reset is done. (A reset whose session is lost may still arrive late: what it aborts
+    /// without an answer is sent again after `command_timeout`.)
     pub reset: bool,
     /// So long requests wait for it that overlap a write of the dead path; then they fail.
     pub limit: Duration,

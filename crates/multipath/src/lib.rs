@@ -8,7 +8,7 @@
 //!
 //! - Every request that was taken is finished exactly once.
 //! - Requests that are outstanding at the same time are executed in any order, as by a disk with a command queue, also
-//!   where their ranges overlap. Who needs an order waits for [`Effect::Finish`] first.
+//!   where their ranges overlap. A program that needs an order waits for [`Effect::Finish`] first.
 //! - A write that was finished without error changes the medium no more, whatever its path still holds of it.
 //! - A write that was finished with an error may change the medium later, until its path is fenced; but no request that
 //!   overlaps it is sent before that. See [`Fence`].

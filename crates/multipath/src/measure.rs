@@ -2,7 +2,7 @@
 //!
 //! Each direction of a path is taken for a queue with one server behind a latency. The delivery rate is the sum of
 //! bytes over the time in which anything was outstanding; so it is right when several answers are read at once, and it
-//! is what the path was used for where that is less than what it can carry. Who wants to know more has to send more:
+//! is what the path was used for where that is less than what it can carry. A better measurement needs more requests:
 //! [`Measure::has_room`] always leaves room for some more than was delivered.
 
 use std::time::Duration;
@@ -96,7 +96,7 @@ impl Measure {
 
     /// When a command that is sent now would be answered, as time from now.
     ///
-    /// A path whose next answer is overdue is taken to need as long again as it is late.
+    /// If the next answer of a path is overdue, the path is assumed to need as long again as it is late.
     pub(crate) fn finish(&self, kind: Kind, bytes: u64, assumed: f64, now: Duration) -> Duration {
         let Some(direction) = self.direction(kind) else { return Duration::ZERO };
         let base = direction.base().unwrap_or_default();
@@ -194,7 +194,8 @@ impl Direction {
     }
 
     fn take_answer(&mut self, answer: Answer, now: Duration) {
-        // So much was certainly delivered while it was on its way: one answer is enough to see that a path is fast again.
+        // So much was certainly delivered while it was on its way: one answer is enough to see that a path is fast
+        // again.
         let took = answer.took.as_secs_f64();
         if self.rate().is_some_and(|rate| rate * took < answer.bytes as f64) && took > 0.0 {
             (self.delivered, self.seconds) = (answer.bytes as f64, took);
@@ -227,7 +228,7 @@ pub(crate) fn assumed_rate<'a>(measures: impl Iterator<Item = &'a Measure>, kind
     if count == 0 { ASSUMED_RATE } else { sum / f64::from(count) }
 }
 
-/// So many seconds, as far as they can be told: at most an hour.
+/// So many seconds, at most an hour.
 fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds.clamp(0.0, 3600.0))
 }

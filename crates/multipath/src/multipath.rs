@@ -79,8 +79,8 @@ impl Multipath {
 
     /// Bytes arrived on a path's connection, or the other end acknowledged bytes (`TCP_INFO`): it is alive.
     ///
-    /// To be called before [`Multipath::handle_timeout`], so that a path that delivers is not taken for dead because
-    /// nobody looked. Other calls do not say it: an answer does so by itself.
+    /// To be called before [`Multipath::handle_timeout`], so that a path that delivers does not count as dead because
+    /// its connection was not read. Other calls do not need it: an answer shows by itself that the path is alive.
     pub fn handle_heard(&mut self, path: PathId, now: Duration) {
         self.assert_drained();
         self.heard(path, now);
@@ -95,7 +95,7 @@ impl Multipath {
         self.settle(now);
     }
 
-    /// The carrier of a path's own interface; true is assumed of one that is never told.
+    /// The carrier of a path's own interface; without this call it is assumed to be there.
     pub fn handle_carrier(&mut self, path: PathId, carrier: bool, now: Duration) {
         self.assert_drained();
         self.carrier(path, carrier, now);
@@ -117,7 +117,7 @@ impl Multipath {
         self.settle(now);
     }
 
-    /// Bytes of a block, as READ CAPACITY said; those of commands that are outstanding stay what they were.
+    /// Bytes of a block, as READ CAPACITY reported them; those of commands that are outstanding stay what they were.
     pub fn set_block_bytes(&mut self, block_bytes: u32) {
         self.config.block_bytes = block_bytes;
     }

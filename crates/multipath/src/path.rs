@@ -51,7 +51,7 @@ pub(crate) enum Session {
 /// A session that does not carry commands yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Opening {
-    /// Through whose portal.
+    /// The path with the portal that is used.
     pub via: PathId,
     pub step: Step,
     /// Until then this step has to be done.
@@ -77,7 +77,7 @@ pub(crate) enum Step {
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
     pub session: Session,
-    /// Of its own interface; true unless told otherwise.
+    /// Of its own interface; true until an input says otherwise.
     pub carrier: bool,
     pub commands: BTreeMap<u64, Command>,
     pub unfenced: Option<Unfenced>,

@@ -81,7 +81,7 @@ impl Requests {
         pending.tries
     }
 
-    /// Those whose pause is over wait again.
+    /// Requests wait again after their pause.
     pub(crate) fn resume(&mut self, now: Duration) {
         while let Some(&(at, order, id)) = self.paused.first()
             && at <= now

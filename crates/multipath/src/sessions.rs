@@ -21,7 +21,7 @@ impl Multipath {
         }
     }
 
-    /// Through whose portal the session of a path without one is to be opened now.
+    /// The path with the portal through which the session of a path without one has to be opened now.
     ///
     /// A path that is to be fenced is reinstated through those that are up, one attempt each at once; then by its turn,
     /// through its own portal, too.
@@ -121,7 +121,7 @@ impl Multipath {
     fn tested(&mut self, id: PathId, tries: u32, outcome: Outcome, now: Duration) {
         let again = tries < self.config.max_tries;
         match outcome {
-            // Under a reservation of another initiator the path is none the worse: requests will be told.
+            // A reservation of another initiator does not make the path worse: requests will get the error.
             Outcome::Good | Outcome::ReservationConflict => self.came_up(id, now),
             Outcome::UnitAttention { asc, ascq } if again => {
                 self.effects.push_back(Effect::Notice(Notice::UnitAttention { path: id, asc, ascq }));
@@ -143,7 +143,7 @@ impl Multipath {
         if !self.config.fence.any_portal {
             return;
         }
-        // Whose own portal does not answer can be fenced through this one now.
+        // A path with a portal that does not answer can be fenced through this one now.
         for index in 0..self.paths.len() {
             let path = &self.paths[index];
             let hangs = path.opening().is_some_and(|opening| opening.step == Step::LogIn);

@@ -74,9 +74,9 @@ pub enum Effect {
     /// `via` is `path` itself, unless the session that `path` had is reinstated to fence it. Answered by
     /// [`crate::Multipath::handle_logged_in`] or [`crate::Multipath::handle_broken`], both with `path`.
     LogIn {
-        /// Whose ISID; and whose session it is in every later call and effect.
+        /// The path with this ISID; every later call and effect names the session by it.
         path: PathId,
-        /// Whose interface and portal.
+        /// The path with the interface and portal.
         via: PathId,
     },
     /// Close the session of `path` at once and without a word: unsent bytes must not be sent any more
@@ -136,7 +136,7 @@ pub enum IoError {
         /// For how long none was.
         down: Duration,
     },
-    /// The range overlaps a write whose path died and could not be fenced.
+    /// The range overlaps a write on a path that died and could not be fenced.
     #[error(
         "a write to these blocks may still be on its way by {path}, which could not be fenced for {} ms; \
          hint: the target has to be reached by any portal for a session reinstatement", .waited.as_millis()
@@ -147,7 +147,7 @@ pub enum IoError {
         /// For how long the fence has been wanted.
         waited: Duration,
     },
-    /// The target said so again and again.
+    /// The target repeated this answer.
     #[error("the target is busy (BUSY or TASK SET FULL, {tries} times)")]
     Busy {
         /// How often the command was sent.
@@ -230,9 +230,9 @@ pub enum Notice {
     Fenced {
         /// The path that died.
         path: PathId,
-        /// Through whose portal it was reinstated.
+        /// The path with the portal through which it was reinstated.
         via: PathId,
-        /// Writes whose outcome was not known.
+        /// Writes with an unknown outcome.
         writes: usize,
         /// From the death to the fence.
         took: Duration,

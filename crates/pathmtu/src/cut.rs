@@ -5,9 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// What is to be cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
-    /// Who asks.
+    /// Source of the request.
     pub src: IpAddr,
-    /// Who is to answer; of the same version.
+    /// Destination of the request; of the same version.
     pub dst: IpAddr,
     /// Number of the asking socket.
     pub ident: u16,
@@ -32,8 +32,8 @@ const NEXT_HEADER_ICMPV6: u8 = 58;
 const ECHO: u8 = 8;
 const ECHO_V6: u8 = 128;
 
-/// The pieces, from their IP headers on; of IPv4 the header's checksum is left to the kernel. None if addresses are of different
-/// versions.
+/// The pieces, from their IP headers on; of IPv4 the header's checksum is left to the kernel. None if addresses are
+/// of different versions.
 pub fn pieces(cut: &Cut) -> Vec<Vec<u8>> {
     let header = if cut.src.is_ipv4() { IPV4 } else { IPV6 };
     let length = (cut.packet_bytes as usize).clamp(header + ICMP, 65_535) - header;

@@ -45,7 +45,7 @@ pub struct Report {
     pub round_trip: Option<Duration>,
     /// What follows; none: the host answers no echo at all.
     pub verdict: Option<Verdict>,
-    /// Who said that there is no way, where that is why.
+    /// The router that reported that there is no route, if that is the reason.
     pub unreachable: Option<Refusal>,
 }
 
@@ -63,14 +63,14 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 const FIRST_TRIES: u32 = 3;
 /// How long answers may take beyond the round-trip time.
 const LEAST_WAIT: Duration = Duration::from_millis(100);
-/// The first of the ports where nobody listens, as traceroute has them.
+/// The first of the ports without a listener, as traceroute uses them.
 const PORT: u16 = 33_434;
 
 /// Finds out what passes a path. It takes less than three seconds where round trips take less than 50 ms.
 ///
 /// # Errors
-/// `EPERM` without `CAP_NET_RAW`, `ENETUNREACH` without a route, `EADDRNOTAVAIL` or `ENODEV` for an address or a device that
-/// the host has not.
+/// `EPERM` without `CAP_NET_RAW`, `ENETUNREACH` without a route, `EADDRNOTAVAIL` or `ENODEV` for an address or a
+/// device that the host has not.
 pub fn examine(options: &Options<'_>) -> Result<Report> {
     let between = Between { to: options.to, from: options.from, device: options.device };
     let socket = EchoSocket::open(between, Fragmentation::ForbiddenAndUnlearned)?;
@@ -130,7 +130,7 @@ struct Path<'a> {
 }
 
 impl Path<'_> {
-    /// Whether the host answers a short question, and how soon; else who refused it.
+    /// Whether the host answers a short question, and how soon; else the router that refused it.
     fn reach(&mut self) -> Result<(Option<Duration>, Option<Refusal>)> {
         let mut refused = None;
         for _ in 0..FIRST_TRIES {
@@ -176,7 +176,7 @@ impl Path<'_> {
     fn back(&mut self, whole: u32, tried: u32) -> Result<Back> {
         let socket = PieceSocket::open(self.between)?;
         let mut cut = InPieces { piece_bytes: whole.min(PIECE), socket, path: self };
-        // A packet of two pieces; where not even that is answered, somebody drops pieces.
+        // A packet of two fragments; if not even that is answered, a device drops fragments.
         let least = cut.piece_bytes + 100;
         if !(0..FIRST_TRIES).any(|_| matches!(cut.ask(&[least]).as_deref(), Ok([Outcome::Answered { .. }]))) {
             return Ok(Back::Unknown);
@@ -293,7 +293,7 @@ impl Ask for InPieces<'_, '_> {
     }
 }
 
-/// Datagrams to ports where nobody listens, one at a time.
+/// Datagrams to ports without a listener, one at a time.
 struct Ports<'p, 'a> {
     path: &'p mut Path<'a>,
     next: u16,

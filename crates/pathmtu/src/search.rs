@@ -1,8 +1,8 @@
 //! The largest packet that passes, by as few waits for an answer as possible.
 //!
-//! A packet that is lost costs a wait, one that passes nothing; so many sizes are asked at once, and the usual ones first.
-//! What is larger than a packet that was lost, and smaller than one that passed, was lost by chance: sizes are taken as
-//! passing up to a bound.
+//! A packet that is lost costs a wait, one that passes nothing; so many sizes are asked at once, and the usual ones
+//! first. What is larger than a packet that was lost, and smaller than one that passed, was lost by chance: sizes are
+//! taken as passing up to a bound.
 
 use std::net::IpAddr;
 
@@ -16,9 +16,9 @@ pub enum Outcome {
     },
     /// Nothing came.
     Silent,
-    /// Somebody says that it is too large.
+    /// A host or router reports that it is too large.
     TooBig {
-        /// Who; none: this host.
+        /// Its address; none: this host.
         from: Option<IpAddr>,
         /// The largest that he passes on, bytes; 0: he did not say.
         mtu: u32,
@@ -48,8 +48,9 @@ pub struct Search {
 const AT_ONCE: usize = 16;
 /// How often a size is asked before it counts as failing.
 const TRIES: usize = 3;
-/// MTUs that are met, bytes, and the next sizes, where the search then ends: of the Internet's old minimum, IPv6, tunnels,
-/// PPPoE, Ethernet, Ethernet with a tag (veth and many NICs take its four bytes at any time), baby giants, jumbo frames.
+/// MTUs that are met, bytes, and the next sizes, where the search then ends: of the Internet's old minimum, IPv6,
+/// tunnels, PPPoE, Ethernet, Ethernet with a tag (veth and many NICs take its four bytes at any time), baby giants,
+/// jumbo frames.
 const USUAL: [u32; 14] = [576, 1280, 1400, 1450, 1492, 1500, 1504, 1600, 2000, 4000, 8000, 8996, 9000, 9004];
 
 impl Search {
@@ -99,7 +100,8 @@ pub struct Found {
     pub largest: u32,
     /// The largest piece in which an answer came.
     pub largest_piece: Option<u32>,
-    /// Who refused a larger one, and the largest that he passes on: none: nobody did. This host's own refusals are not among them.
+    /// The router that refused a larger one, and the largest that it forwards; none: no router did. Refusals of this
+    /// host do not count.
     pub refused: Option<(IpAddr, u32)>,
 }
 
@@ -117,7 +119,7 @@ pub fn largest<A: Ask>(ask: &mut A, passes: u32, wanted: u32) -> Result<Found, A
     search.failed(wanted);
     while search.found().is_none() {
         let mut sizes = search.sizes();
-        // Who refused knows.
+        // The router that refused knows the size.
         let told = found.refused.map(|(_, mtu)| mtu).filter(|mtu| search.passes < *mtu && *mtu < search.fails);
         sizes.extend(told.into_iter().flat_map(|mtu| [mtu, mtu + 1]).filter(|size| *size < search.fails));
         sizes.sort_unstable();

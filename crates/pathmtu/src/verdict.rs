@@ -11,9 +11,9 @@ pub struct Evidence {
     pub own_mtu: u32,
     /// What the path is to carry.
     pub wanted: u32,
-    /// The largest echo in one piece whose answer came, of `wanted` and `own_mtu` at most.
+    /// The largest answered echo in one piece, of `wanted` and `own_mtu` at most.
     pub whole: u32,
-    /// Who on the way refused a larger one, and the largest that he passes on (0: he did not say).
+    /// The router on the way that refused a larger one, and the largest that it forwards (0: not reported).
     pub refused: Option<(IpAddr, u32)>,
     /// Long questions with short answers.
     pub there: There,
@@ -35,7 +35,7 @@ pub enum There {
 /// What echoes cut into small pieces say of the way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Back {
-    /// Not even one as large as a whole one that passed was answered: somebody drops pieces.
+    /// Not even one of a size that passed in one piece was answered: a device drops fragments.
     Unknown,
     /// What was answered.
     Answered {
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn all_is_well() {
         assert_eq!(ways(evidence(9000, There::NotAsked, answered(9000, None))), (passes(9000), passes(9000)));
-        // Somebody drops pieces; whole ones passed both ways.
+        // A device drops fragments; whole packets passed both ways.
         assert_eq!(ways(evidence(9000, There::NotAsked, Back::Unknown)), (passes(9000), passes(9000)));
     }
 
@@ -219,7 +219,7 @@ mod tests {
             (There::Largest(1504), answered(1504, None), (hole(1504), hole(1504))),
             // The way back is; of the way there nothing is known.
             (There::Unknown, answered(1504, None), (unknown, hole(1504))),
-            // Somebody drops pieces.
+            // A device drops fragments.
             (There::Largest(1504), Back::Unknown, (hole(1504), unknown)),
             (There::Largest(9000), Back::Unknown, (passes(9000), hole(1504))),
             (There::Unknown, Back::Unknown, (unknown, unknown)),
@@ -246,7 +246,7 @@ mod tests {
         let near = Evidence { own_mtu: 1500, wanted: 1500, ..evidence(1500, There::NotAsked, answered(1504, None)) };
         let this = |bytes| OneWay::Limited { bytes, by: Limiter::ThisHost };
         assert_eq!(ways(near), (passes(1500), this(1504)));
-        // Who wants more than this end sends is told so.
+        // If more is wanted than this end sends, that is reported.
         assert_eq!(ways(Evidence { wanted: 9000, ..near }), (this(1500), this(1504)));
         // All is of 1500, and answers come in such pieces.
         let plain = Evidence { back: answered(9000, Some(1500)), ..near };

@@ -67,7 +67,7 @@ impl Bundle {
     }
 }
 
-/// Places a JSON error in a file whose earlier lines were read apart.
+/// Gives a JSON error its place in a file of which earlier lines were read separately.
 fn format_error(path: &Path, lines_before: usize, error: &serde_json::Error) -> BundleError {
     BundleError::Format {
         path: path.to_owned(),

@@ -1,12 +1,12 @@
-//! Probes that are echo requests, and what `ping` of iputils would have said of them.
+//! Probes that are echo requests, and what `ping` of iputils would have printed of them.
 
 use std::fmt::Write;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-/// What is known of echo requests (ICMP, ICMPv6) beside what is known of all probes. Probes that the system refused to send
-/// count as sent, as `ping` counts them.
+/// What is known of echo requests (ICMP, ICMPv6) beside what is known of all probes. Probes that the system refused
+/// to send count as sent, as `ping` counts them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Echo {
     /// Address that they come from.
@@ -118,8 +118,8 @@ impl RoundTrips {
 }
 
 impl Echo {
-    /// What `ping` of iputils (20221126) would have printed of `sent` probes: its first line, a line for each of the first answers, the statistics.
-    /// Lines end with a newline.
+    /// What `ping` of iputils (20221126) would have printed of `sent` probes: its first line, a line for each of the
+    /// first answers, the statistics. Lines end with a newline.
     pub fn words(&self, sent: u64) -> String {
         let mut text = self.heading() + "\n";
         for reply in &self.first {

@@ -12,7 +12,7 @@ pub struct Finding {
     pub cause: String,
     /// Where it lies.
     pub side: Side,
-    /// Host or switch that chose among the links; none where nobody's choice is the cause.
+    /// Host or switch that chose among the links; none if no such choice is the cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// What it chose by: the hash policy, or the mode where that does not hash.

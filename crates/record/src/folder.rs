@@ -97,7 +97,7 @@ impl Folder {
             return Err(not_regular(path, &found));
         }
         let fd = openat(&place.parent, place.last, FILE, Mode::empty()).map_err(cannot("read", path))?;
-        // Again, for somebody may have put something else there meanwhile.
+        // Again: another program may have put something else there in the meantime.
         let found = fstat(&fd).map_err(cannot("read", path))?;
         if !is_regular(&found) {
             return Err(not_regular(path, &found));
@@ -142,7 +142,7 @@ impl Folder {
 }
 
 const FOLDER: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_CLOEXEC);
-/// Without waiting: nobody may ever write into a FIFO.
+/// Without waiting: perhaps no program ever writes into a FIFO.
 const FILE: OFlag =
     OFlag::O_RDONLY.union(OFlag::O_NOFOLLOW).union(OFlag::O_NONBLOCK).union(OFlag::O_NOCTTY).union(OFlag::O_CLOEXEC);
 const NEW: OFlag =

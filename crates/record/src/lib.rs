@@ -148,7 +148,7 @@ pub struct Experiment {
     pub file: String,
     /// What the command line changed: `rate=1gbit`, `duration=60s`.
     pub overrides: Vec<String>,
-    /// Rate that the lab gave the links whose rate nobody chose, bit/s, where
+    /// Rate that the lab gave the links without a chosen rate, bit/s, where
     /// that is below the default because this machine carries no more in true
     /// packets. It stands in `overrides` too, so that the experiment can be run again.
     #[serde(default)]
@@ -167,8 +167,8 @@ pub struct Experiment {
 pub struct Run {
     /// Its name.
     pub name: String,
-    /// Set of one of several runs that differ by who ran the hosts' teams alone: which run of the file it is, and by which
-    /// engine.
+    /// Set of one of several runs that differ only in the engine of the hosts' teams: which run of the file it is,
+    /// and by which engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<Variant>,
     /// What it does, in words.
@@ -186,8 +186,8 @@ pub struct Run {
     /// Set if it was carried out several times: which run of the file it is, and which time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repetition: Option<Repetition>,
-    /// How often it was carried out anew because a hypervisor took the processors away meanwhile; the last time is what is
-    /// recorded.
+    /// How often it was carried out anew because a hypervisor took the processors away meanwhile; the last time is
+    /// what is recorded.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub done_again: u32,
     /// What was built for it.
@@ -206,10 +206,11 @@ pub struct Run {
     /// Every member of the teams of mode 802.3ad as a port; empty in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<Port>,
-    /// Buckets that carried something and their members, of teams that spread by buckets and can tell (`engine = "ovs"`).
+    /// Buckets that carried something and their members, of teams that spread by buckets and report them
+    /// (`engine = "ovs"`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buckets: Vec<BucketMember>,
-    /// Members of hosts' teams at whose other end a port of a switch spoke PAgP, which no team answers.
+    /// Members of hosts' teams with a switch port that spoke PAgP, which no team answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pagp: Vec<PagpHeard>,
     /// Teams in mode stripe that sent to hosts which do not; empty in older records.
@@ -292,7 +293,7 @@ pub struct Repetition {
     pub number: u32,
 }
 
-/// One of several runs that differ by who ran the hosts' teams alone.
+/// One of several runs that differ only in the engine of the hosts' teams.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
     /// The run of the file.
@@ -390,7 +391,7 @@ pub struct MacMoves {
     pub at_least: bool,
 }
 
-/// What the port at the other end of a member said by PAgP.
+/// The PAgP hello of the port at the other end of a member.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PagpHeard {
     /// Host or switch.
@@ -399,9 +400,9 @@ pub struct PagpHeard {
     pub team: String,
     /// The member's device.
     pub member: String,
-    /// The switch, by the name or the address that it said.
+    /// The switch, by the name or the address in its hello.
     pub switch: String,
-    /// Its port, if it said.
+    /// Its port, if the hello has it.
     pub port: String,
     /// Mode of the port: `auto` or `desirable`.
     pub mode: String,
@@ -456,7 +457,7 @@ pub struct Cpu {
     /// Share that a hypervisor took away, 0 to 1.
     pub stolen: f64,
     /// Processor seconds of each host's or switch's processes; approximate,
-    /// since the kernel charges soft interrupts to whoever runs.
+    /// since the kernel charges soft interrupts to the process that is running.
     pub seconds: Vec<HostCpu>,
     /// Busy share of each processor, 0 to 1, in the kernel's order; empty in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -36,7 +36,7 @@ pub struct PlainMember {
     pub member: String,
     /// Segments of TCP with data that it sent to such hosts, since the team began.
     pub sent: u64,
-    /// Of these, those whose data was sent again.
+    /// Of these, the retransmissions.
     pub resent: u64,
     /// `used`, `silent` (nothing comes back by it) or `lossy` (much of it is sent again).
     pub state: String,

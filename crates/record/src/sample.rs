@@ -77,7 +77,8 @@ pub struct Relayed {
     pub dropped: u64,
     /// Passed on more than a millisecond later than declared.
     pub late: u64,
-    /// The greatest delay beyond the declared one: in a sample since the one before, in a run in its window, microseconds.
+    /// The greatest delay beyond the declared one: in a sample since the one before, in a run in its window,
+    /// microseconds.
     pub latest_us: u64,
 }
 

@@ -24,7 +24,7 @@ pub struct Target {
     pub size_bytes: u64,
     /// `memory` (a file in a file system in memory) or `disk`.
     pub medium: String,
-    /// What it was told beside, in the words of RFC 7143 (`MaxRecvDataSegmentLength`) or of nfs-ganesha.
+    /// Its other settings, in the words of RFC 7143 (`MaxRecvDataSegmentLength`) or of nfs-ganesha.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub configured: BTreeMap<String, String>,
 }
@@ -46,7 +46,8 @@ pub struct Disk {
     /// Requests by one path before the next one's turn (`iops`), if the policy takes turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_ios: Option<u32>,
-    /// The policy and its state as ESXi words it: `policy=rr,iops=1000,bytes=10485760,useANO=0; ...`; empty: there was one path.
+    /// The policy and its state as ESXi words it: `policy=rr,iops=1000,bytes=10485760,useANO=0; ...`; empty: there
+    /// was one path.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub esxi: String,
     /// How often a request was sent by another path than the one before, in the measured window.
@@ -61,7 +62,7 @@ pub struct Disk {
 pub struct StoragePath {
     /// Its place among the disk's paths, from 0.
     pub path: u32,
-    /// The host's device by whose address it goes; a team's if it has one.
+    /// The host's device with the address of the path; that of a team if there is one.
     pub device: String,
     /// The host's address.
     pub address: String,

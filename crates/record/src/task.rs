@@ -7,7 +7,7 @@ use crate::echo::Echo;
 use crate::storage::Stall;
 
 /// Operations in the measured window: requests that are answered one by one.
-/// Where a steady state is told from what comes before it, figures count the steady state alone.
+/// If a steady state was found, the figures cover only that.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Operations {
     /// Their workload.
@@ -26,7 +26,7 @@ pub struct Operations {
     pub errors: u64,
     /// Times from question to answer.
     pub latency: Histogram,
-    /// The same of those that read alone; empty: none did, or they are not told apart.
+    /// The same for reads only; empty: there were none, or they are not distinguished.
     #[serde(default, skip_serializing_if = "Histogram::is_empty")]
     pub read_latency: Histogram,
     /// The same of those that wrote alone.
@@ -53,7 +53,8 @@ pub struct Operations {
     /// True if a steady state was looked for and not found, so that the whole window counts.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unsteady: bool,
-    /// The longest time without an answer in the measured window; none: it was not looked for, or nothing was outstanding.
+    /// The longest time without an answer in the measured window; none: it was not looked for, or nothing was
+    /// outstanding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stall: Option<Stall>,
     /// The cache and the disks that were modelled in front of the target's file; none: the file alone answered.
@@ -128,7 +129,7 @@ pub struct Transfer {
     /// SHA-256 of what arrived, hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received_sha256: Option<String>,
-    /// Host whose program carried it: the initiator, the NFS client; empty: not told apart.
+    /// Host of the program that carried it: the initiator, the NFS client; empty: not distinguished.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub by: String,
     /// Bytes of each request; none: not known.
@@ -140,11 +141,11 @@ pub struct Transfer {
     /// True if what it was written over was there before.
     #[serde(default, skip_serializing_if = "is_false")]
     pub overwrite: bool,
-    /// From the first request until the program was told that the last one was done, milliseconds. With a write-back
+    /// From the first request until the program got the result of the last one, milliseconds. With a write-back
     /// cache that is before the last byte was on its way; `took_ms` is when all had arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_ms: Option<f64>,
-    /// Bytes whose content was compared with what it had to be.
+    /// Bytes that were compared with the expected content.
     #[serde(default)]
     pub verified_bytes: u64,
     /// Where the first wrong byte was found, from the beginning; none: none was.
@@ -187,7 +188,7 @@ pub struct Probes {
 }
 
 impl Transfer {
-    /// Whether what arrived is what was sent; none if nobody compared all of it.
+    /// Whether what arrived is what was sent; none if not all of it was compared.
     pub fn is_intact(&self) -> Option<bool> {
         if self.wrong_at.is_some() {
             return Some(false);
@@ -202,7 +203,7 @@ impl Transfer {
         rate_bps(self.bytes, self.took_ms?)
     }
 
-    /// Rate that its program saw, bit/s; none if nobody looked.
+    /// Rate that its program saw, bit/s; none if it was not measured.
     pub fn program_bps(&self) -> Option<f64> {
         rate_bps(self.bytes, self.program_ms?)
     }

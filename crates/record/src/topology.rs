@@ -32,7 +32,7 @@ pub struct Host {
     /// Of a gateway, and for multipath TCP: its other links, each with its address.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<Further>,
-    /// Of a guest: the host behind whose bridge it is; its frames leave by that host's links.
+    /// Of a guest: the host with its bridge; the guest's frames leave by that host's links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
     /// True for a gateway: it forwarded between its links.
@@ -53,14 +53,14 @@ pub struct Host {
 }
 
 impl Topology {
-    /// The host by whose links a host's frames leave: its own, or that of a guest.
+    /// The host with the links by which a host's frames leave: itself, or the parent of a guest.
     pub fn links_of<'t>(&'t self, name: &'t str) -> &'t str {
         let parent = self.hosts.iter().find(|host| host.name == name).and_then(|host| host.parent.as_deref());
         parent.unwrap_or(name)
     }
 }
 
-/// One more link of a host whose links have an address each.
+/// A further link of a host with an address on each link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Further {
     /// Its device.
@@ -77,7 +77,7 @@ pub struct Further {
 pub struct Switch {
     /// Its name.
     pub name: String,
-    /// Whose switch it stood for; none: nobody's in particular.
+    /// The model of a real switch; none: no particular one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<SwitchModel>,
     /// How it spread over the links of its groups, in the words of the experiment file; none: plain ports.
@@ -200,7 +200,7 @@ pub struct Team {
     pub options: BTreeMap<String, String>,
     /// Members' devices, by place.
     pub members: Vec<String>,
-    /// Who ran it: `nicteam`, or another engine; empty in older records, and where nobody did (multipath TCP).
+    /// Its engine: `nicteam` or another one; empty in older records, and where there was none (multipath TCP).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub engine: String,
     /// What executed it frame by frame, in the engine's words: `bpf`, `packet`; empty in older records, which have one
@@ -210,7 +210,8 @@ pub struct Team {
     /// The program that ran it, with its version (`ovs-vswitchd (Open vSwitch) 3.1.0`); empty: nicteam itself.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub engine_version: String,
-    /// Offloads of its ports that were on, by device and the kernel's names, where the engine reads frames through them.
+    /// Offloads of its ports that were on, by device and the kernel's names, where the engine reads frames through
+    /// them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub offloads: BTreeMap<String, Vec<String>>,
 }

@@ -10,8 +10,8 @@ use crate::numbers::thousands;
 const FRAME_BYTES: f64 = 1514.0;
 const PAYLOAD_BYTES: f64 = 1460.0;
 
-/// What one client measured in SoftEther's scheme (`TrafficClient`): connections of which some carry payload down, some up,
-/// for a span.
+/// What one client measured in SoftEther's scheme (`TrafficClient`): connections of which some carry payload down,
+/// some up, for a span.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrafficTest {
     /// Its workload.
@@ -22,7 +22,7 @@ pub struct TrafficTest {
     pub from: String,
     /// The server.
     pub to: String,
-    /// Whose connections they were: `nicteam` or `softether`.
+    /// The program of the connections: `nicteam` or `softether`.
     pub by: String,
     /// Connections.
     pub connections: u32,
@@ -96,7 +96,8 @@ impl TrafficTest {
         table
     }
 
-    /// What the table of SoftEther's client says: span in milliseconds, bytes down and bytes up; none if it is not whole.
+    /// What the table of SoftEther's client says: span in milliseconds, bytes down and bytes up; none if it is not
+    /// whole.
     pub fn read_table<'l>(lines: impl Iterator<Item = &'l str> + Clone) -> Option<(f64, u64, u64)> {
         let value = |name: &str| {
             let mut rows = lines.clone().filter_map(|line| line.split_once('|'));

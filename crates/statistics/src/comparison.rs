@@ -52,8 +52,8 @@ impl Comparison {
     /// The chance at which the one figure that a comparison is about counts as different: one in 32, which six pairs
     /// can show.
     pub const HEADLINE: f64 = 1.0 / 32.0;
-    /// The part of the differences said of all figures beside it that may be none; where no figure differs, the chance that
-    /// any is said to.
+    /// Part of the reported differences of the other figures that may be false. If no figure differs, it is the chance
+    /// that one is reported.
     pub const BESIDE: f64 = 1.0 / 32.0;
 
     /// Of measurements made in pairs, by signed ranks; none if there are no pairs, or one is no number.
@@ -166,7 +166,8 @@ impl Scale {
     }
 }
 
-/// Which of several differences hold, so that of those that are said to this part may be none (Benjamini and Hochberg 1995).
+/// Which of several differences hold, so that at most this part of the reported ones is false (Benjamini and Hochberg
+/// 1995).
 pub fn hold_together(chances: &[f64], part: f64) -> Vec<bool> {
     let mut sorted = chances.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -15,7 +15,7 @@ const LONGEST_RUN: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Cached<V> {
     volume: V,
-    /// None: whoever asks, asks the volume.
+    /// None: the volume itself is asked.
     caching: Option<Caching>,
 }
 
@@ -107,7 +107,7 @@ struct Caching {
     flushes: VecDeque<(Barrier, Operation, Instant)>,
     runs: usize,
     done: VecDeque<Done>,
-    /// Why something could not be written, until a flush has said so; and the last such reason.
+    /// Why data could not be written, until a flush has reported it; and the last such reason.
     error: Option<String>,
     lost: Option<String>,
     /// Buffers of runs that are over.

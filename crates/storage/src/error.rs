@@ -30,7 +30,7 @@ pub enum Error {
         lun: u32,
         /// The target's name.
         target: String,
-        /// What the target said.
+        /// The error of the target.
         reason: String,
     },
     /// An operation is not in whole blocks, or not within the disk.

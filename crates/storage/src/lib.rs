@@ -1,8 +1,10 @@
-//! A disk over many paths: iSCSI sessions (`nicteam-iscsi`) under multipath (`nicteam-multipath`), executed by one thread.
+//! A disk over many paths: iSCSI sessions (`nicteam-iscsi`) under multipath (`nicteam-multipath`), executed by one
+//! thread.
 //!
-//! [`Disk`] is the thing: it is opened by a [`DiskSpec`], and is a [`Volume`], whose operations are submitted and come back
-//! done. In front of it may stand the initiator's write-back cache ([`Cached`]), behind it a model of disks ([`model`]).
-//! [`nfs`] is the same for a file of an NFS 3 server. [`nbd`] exports a volume to any program that speaks NBD; [`pattern`] makes content that can be verified.
+//! [`Disk`] is the main type: a [`DiskSpec`] opens it, and it is a [`Volume`]. Its operations are submitted and come
+//! back done. In front of it may stand the initiator's write-back cache ([`Cached`]), behind it a model of disks
+//! ([`model`]). [`nfs`] is the same for a file of an NFS 3 server. [`nbd`] exports a volume to any program that
+//! speaks NBD; [`pattern`] makes content that can be verified.
 #![forbid(unsafe_code)]
 
 pub mod cache;

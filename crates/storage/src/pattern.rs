@@ -1,4 +1,4 @@
-//! Content that can be told from any other: what a test writes, and verifies afterwards.
+//! Content that can be distinguished from any other: a test writes it and verifies it afterwards.
 //!
 //! Every eight bytes depend on a seed, on their offset and on a *generation*, which is raised when the same place is
 //! written again. So a byte that is wrong says why: a write was lost (an older generation), overtaken by its delayed
@@ -25,7 +25,7 @@ pub struct WrongByte {
     pub expected: u8,
     /// What is there.
     pub found: u8,
-    /// Whose content it is.
+    /// The owner of the content.
     pub instead: Instead,
 }
 
@@ -87,7 +87,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// Whose content the byte at a place is: by the whole word around it, which is hardly by chance what it seems to be.
+    /// The owner of the content of the byte at a place. The whole word around it decides: it hardly matches by chance.
     fn tell(&self, offset: u64, generation: u64, found: &[u8], at: usize) -> Instead {
         let word_at = (offset + at as u64) / WORD * WORD;
         let Some(start) = word_at.checked_sub(offset) else { return Instead::Unknown };
@@ -128,10 +128,10 @@ impl std::error::Error for WrongByte {}
 /// Bytes that are computed, and compared, at a time.
 const WORD: u64 = 8;
 const STRIDE: usize = 4096;
-/// Odd, so that each has an inverse: which number of a word, and which generation, can be told from the content.
+/// Odd, so that each has an inverse: the content shows the number of a word and its generation.
 const WORD_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 const GENERATION_STEP: u64 = 0xd6e8_feb8_6659_fd93;
-/// No offset is told that is beyond (an exbibyte).
+/// No offset beyond this is reported (an exbibyte).
 const LARGEST_DISK: u64 = 1 << 60;
 
 fn stamp(generation: u64) -> u64 {

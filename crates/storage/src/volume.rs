@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::{Buffer, Error, IoError, Kind, Watch};
 
-/// A range of blocks that is read and written asynchronously, by one thread: an iSCSI disk ([`crate::Disk`]), or a file of
-/// another protocol.
+/// A range of blocks that is read and written asynchronously, by one thread: an iSCSI disk ([`crate::Disk`]), or a
+/// file of another protocol.
 ///
 /// ```no_run
 /// # use nicteam_storage::{Buffer, Error, Kind, Operation, Volume};
@@ -62,8 +62,8 @@ pub struct Operation {
 pub struct Done {
     /// Its number.
     pub id: u64,
-    /// The buffer that was given, or after a write another one of its size; after a read that failed, and after a write, its
-    /// content is undefined.
+    /// The buffer that was given, or after a write another one of its size; after a read that failed, and after a
+    /// write, its content is undefined.
     pub buffer: Buffer,
     /// Whether it was done.
     pub result: Result<(), IoError>,

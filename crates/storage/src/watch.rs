@@ -1,4 +1,4 @@
-//! Waiting for several descriptors, some of them somebody else's.
+//! Waiting for several descriptors, some of which belong to other code.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use nix::sys::time::TimeSpec;
 
 use crate::Error;
 
-/// A descriptor that somebody waits for.
+/// A descriptor to wait for.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch<'fd> {
     /// The descriptor.

@@ -95,7 +95,8 @@ impl File {
         &self.steps[1]
     }
 
-    /// Whether the network step's first measurement is that of the baseline's first run: nothing was taken from its workload.
+    /// Whether the network step's first measurement is that of the baseline's first run: nothing was taken from its
+    /// workload.
     pub fn begins_as_baseline(&self) -> bool {
         let first = self.baseline().first().and_then(|name| self.workload_of(name).ok());
         first.is_some_and(|name| self.workload(&name) == self.workload(NETWORK))

@@ -1,9 +1,10 @@
-//! The steps of tuning storage over many links, as the published test T4 has them: 1 a baseline, with a file that fits into the
-//! target's memory; 2 the network alone, and no step further before it is right; 3 production settings.
+//! The steps of tuning storage over many links, as the published test T4 has them: 1 a baseline, with a file that
+//! fits into the target's memory; 2 the network alone, and no step further before it is right; 3 production settings.
 //!
-//! [`File`] is the experiment, which cures change. A [`trap`] is something that is often wrong: it knows what to look at, what is
-//! wrong with it and the cure, in the words of the systems that people have and as an [`Edit`] of the experiment. [`Tuning`] is the
-//! machine that says what comes next; [`tune`] does it. [`page()`] and [`html()`] are what came out, for people.
+//! [`File`] is the experiment, which cures change. A [`trap`] is something that is often wrong: it knows what to look
+//! at, what is wrong with it and the cure, in the words of the systems that people have and as an [`Edit`] of the
+//! experiment. [`Tuning`] is the machine that says what comes next; [`tune`] does it. [`page()`] and [`html()`] are
+//! what came out, for people.
 #![forbid(unsafe_code)]
 
 mod error;

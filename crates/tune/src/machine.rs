@@ -16,7 +16,7 @@ pub enum Action {
     Look,
     /// Run this run of [`Tuning::file`]: [`Tuning::measured`] or [`Tuning::failed`].
     Measure(String),
-    /// Judge what is known: [`Tuning::judge`].
+    /// Evaluate what is known: [`Tuning::judge`].
     Judge,
     /// Nothing: [`Tuning::outcome`].
     Finish,
@@ -134,7 +134,7 @@ impl Tuning {
         }
     }
 
-    /// The network was looked at; the first time, what is wrong is told at once.
+    /// The network was examined; the first time, errors are reported at once.
     pub fn looked(&mut self, seen: &Seen<'_>) -> Vec<Finding> {
         match self.state {
             State::FirstLook => {

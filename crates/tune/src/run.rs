@@ -16,7 +16,7 @@ use crate::machine::{Action, Measured, Outcome, Round, Tuning};
 use crate::seen::{Figures, Seen};
 use crate::trap::TRAPS;
 
-/// Who is told what goes on.
+/// The receiver of progress messages.
 pub trait Told {
     /// Something begins, in words.
     fn begins(&mut self, what: &str);
@@ -77,7 +77,8 @@ pub struct Report {
 /// Goes through the steps.
 ///
 /// # Errors
-/// The file is none that can be tuned, the lab cannot build it, or a signal came. A run that does not end by itself is no error.
+/// The file is none that can be tuned, the lab cannot build it, or a signal came. A run that does not end by itself
+/// is no error.
 pub fn tune(asked: &Asked, told: &mut dyn Told) -> Result<Report, Error> {
     let begun = Instant::now();
     let mut tuning = Tuning::new(File::read(&asked.text)?, &TRAPS);

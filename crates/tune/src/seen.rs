@@ -17,7 +17,7 @@ pub struct Seen<'a> {
     pub file: &'a File,
     /// The run of the network step, resolved.
     pub run: &'a experiment::Run,
-    /// The devices of every node, as their agents tell.
+    /// The devices of every node, as their agents report them.
     pub devices: &'a [(String, Vec<Device>)],
     /// What passes each path, as its near end found out.
     pub paths: &'a [PathSeen],
@@ -56,8 +56,8 @@ impl Figures {
 }
 
 impl<'a> Seen<'a> {
-    /// The cables between the two hosts of the workload, with their places in the topology: all that can be reached from the first
-    /// over switches.
+    /// The cables between the two hosts of the workload, with their places in the topology: all that can be reached
+    /// from the first over switches.
     pub fn cables(&self) -> Vec<(usize, &'a experiment::Cable)> {
         let topology = &self.run.topology;
         let Some((from, _)) = self.run.workloads.first().and_then(|workload| workload.pairs.first()) else {
@@ -70,7 +70,7 @@ impl<'a> Seen<'a> {
         topology.cables.iter().enumerate().filter(|(_, cable)| on_the_way(cable)).collect()
     }
 
-    /// A device as its agent tells.
+    /// A device as its agent reports it.
     pub fn device(&self, end: &experiment::End) -> Option<&'a Device> {
         let of_node = self.devices.iter().find(|(node, _)| *node == end.node);
         of_node?.1.iter().find(|device| device.name == end.device)

@@ -2,7 +2,7 @@
 
 use nicteam_team::Config;
 
-/// Who can run a team.
+/// An engine: a program that can run a team.
 pub trait Engine: Sync {
     /// Its name in the file.
     fn name(&self) -> &'static str;

@@ -6,8 +6,8 @@ use super::able::{Engine, Unsupported};
 
 pub(super) const NAME: &str = "kernel";
 
-/// The options that the driver is told (Linux 6.1 drivers/net/bonding/bond_netlink.c). Newer kernels have more; an older one
-/// would take those without a word and do nothing.
+/// The options that the driver gets (Linux 6.1 drivers/net/bonding/bond_netlink.c). Newer kernels have more; an older
+/// one would take those without a word and do nothing.
 pub const OPTIONS: [&str; 31] = [
     "mode",
     "xmit_hash_policy",

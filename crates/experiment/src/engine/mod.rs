@@ -1,4 +1,4 @@
-//! Who can run a team, as a file names them. One file an engine, and one line in [`ENGINES`].
+//! The engines that can run a team, as a file names them: one file each, and one line in [`ENGINES`].
 //!
 //! What runs it is the lab's; here stands what the engine can do, so that what it cannot is an error at its line.
 

@@ -35,9 +35,9 @@ enum To {
     Flag(&'static str),
 }
 
-/// How often the carrier is read where nobody says.
+/// How often the carrier is read by default.
 const DEFAULT_MIIMON_MS: u32 = 100;
-/// Options that are told by hand.
+/// Options that are written by hand.
 const TOLD_BEFORE: [&str; 3] = ["mode", "miimon", "bond_detect_mode"];
 
 /// The other options, where they go, and whether active-backup of the kernel's means the same by them.
@@ -55,7 +55,7 @@ const OPTIONS: [(&str, To, bool); 11] = [
     ("ad_actor_sys_prio", To::Key("lacp-system-priority"), false),
 ];
 
-/// Open vSwitch's bond. It can be told what differs from its defaults, and nothing else may differ.
+/// Open vSwitch's bond. Options that differ from its defaults can be set; no other option may differ.
 #[derive(Debug)]
 pub(super) struct OpenVSwitch;
 
@@ -93,7 +93,7 @@ impl Engine for OpenVSwitch {
     }
 }
 
-/// What a port of Open vSwitch has to be told to be a bond of this configuration: columns of the table Port and keys of
+/// The settings that make a port of Open vSwitch a bond of this configuration: columns of the table Port and keys of
 /// its `other_config`, each with its value, as `ovs-vsctl set port` takes them.
 ///
 /// # Errors

@@ -36,7 +36,7 @@ const NAME: &str = "cable";
 /// A cable is pulled, or plugged in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CablePulled {
-    /// The node at whose end that is.
+    /// The node at that end.
     pub node: String,
     /// Its device.
     pub device: String,

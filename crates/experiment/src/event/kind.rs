@@ -28,9 +28,9 @@ pub(crate) struct Kind {
     pub also: &'static [&'static str],
     /// The hosts that have to have a bridge for it, as far as it names some.
     pub bridged: fn(&Record) -> Vec<At<String>>,
-    /// The cable that has to be carried by the relay for it, if it names one.
+    /// The cable that needs the link emulator for it, if it names one.
     pub relayed: fn(&Record) -> Option<CableName>,
-    /// What an event of this kind is, told where its kind stands; none if something is wrong.
+    /// Resolves an event of this kind, with the place of its kind in the file; none if something is wrong.
     pub resolve: fn(&Record, &Span, &mut Told<'_, '_>) -> Option<Happens>,
 }
 

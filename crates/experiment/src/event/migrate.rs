@@ -51,11 +51,11 @@ pub struct Migrate {
     pub from: String,
     /// The host that it moves to.
     pub to: String,
-    /// What tells the switches of it.
+    /// The frames that announce it to the switches.
     pub announce: Announce,
 }
 
-/// What tells switches that a guest has moved.
+/// The frames that announce to switches that a guest has moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announce {
     /// Gratuitous ARP of the guest.

@@ -80,7 +80,7 @@ pub(crate) fn bridged(events: &[Record]) -> Vec<At<String>> {
     events.iter().flat_map(of).collect()
 }
 
-/// The cables that the relay has to carry for these events.
+/// The cables that need the link emulator for these events.
 pub(crate) fn relayed(events: &[Record]) -> Vec<CableName> {
     let of = |event: &Record| {
         let name = event.get::<&str>("kind")?;

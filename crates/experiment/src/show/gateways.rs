@@ -1,10 +1,10 @@
-//! Gateways, and who goes by them.
+//! Gateways, and the routes over them.
 
 use std::net::IpAddr;
 
 use crate::resolved::{Host, Route, Topology};
 
-/// Of each gateway the addresses of its links, and of each subnet behind one who reaches it by which gateway.
+/// The addresses of each gateway's links, and for each subnet behind a gateway its hosts and the gateway that they use.
 pub(super) fn texts(topology: &Topology) -> Vec<String> {
     let gateways = || topology.hosts.iter().filter(|host| host.forwards);
     let mut texts: Vec<String> = gateways().map(links).collect();

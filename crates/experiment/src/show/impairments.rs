@@ -8,7 +8,7 @@ use crate::resolved::{Impaired, Topology, Way};
 use crate::units::{show_duration, show_percent};
 
 /// What stands with a link: the name of its impairment; both where its directions differ, `-` where nothing is done.
-/// One that has no name in either direction is carried by the relay for an event's sake.
+/// A cable without a name in either direction has its link emulator because of an event.
 pub(crate) fn label(impaired: &Impaired) -> String {
     if impaired.a_to_b.name.is_none() && impaired.b_to_a.name.is_none() {
         return "relayed".to_owned();

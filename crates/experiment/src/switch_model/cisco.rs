@@ -1,9 +1,10 @@
 //! Cisco Catalyst, switches of the 2960-S and 3560 series.
 //!
-//! *Catalyst 2960 and 2960-S Switches Software Configuration Guide*, chapter "Configuring EtherChannels and Link-State
-//! Tracking"; *Catalyst 3560 Switch Software Configuration Guide*, the same chapter; *Understand EtherChannel Load
-//! Balance and Redundancy on Catalyst Switches* (document 12023), which has the shares of eight values over 2 to 8 ports;
-//! *Understand EtherChannel Load Balancing* (document 116385), which says that these switches compute such a value, too.
+//! *Catalyst 2960 and 2960-S Switches Software Configuration Guide*, chapter "Configuring EtherChannels and
+//! Link-State Tracking"; *Catalyst 3560 Switch Software Configuration Guide*, the same chapter; *Understand
+//! EtherChannel Load Balance and Redundancy on Catalyst Switches* (document 12023), which has the shares of eight
+//! values over 2 to 8 ports; *Understand EtherChannel Load Balancing* (document 116385), which says that these
+//! switches compute such a value, too.
 
 use nicteam_team::HashPolicy;
 

@@ -40,7 +40,7 @@ impl SwitchModel {
         self.spreads.iter().find(|spread| spread.word == word)
     }
 
-    /// What it does unless told otherwise.
+    /// Its default.
     pub fn default_spread(&self) -> &'static Spread {
         &self.spreads[0]
     }

@@ -16,11 +16,11 @@ pub struct Target {
     pub size_bytes: u64,
     /// Where that is.
     pub medium: Medium,
-    /// What is said of it beside that, in words: `MaxRecvDataSegmentLength 8kib`.
+    /// Its other settings, in words: `MaxRecvDataSegmentLength 8kib`.
     pub words: String,
     /// How initiators and clients get to it.
     pub access: Access,
-    /// What whoever serves it has to know.
+    /// The data for the code that serves it.
     pub settings: Value,
 }
 

@@ -222,7 +222,7 @@ fn find_target(said: &mut Said<'_, '_>) -> Option<Target> {
         return None;
     };
     let Some(found) = said.topology.targets.iter().find(|target| target.name == name.value) else {
-        // What is wrong with one that is there has been said.
+        // An invalid one has been reported.
         if !said.targets.contains(&name.value.as_str()) {
             said.problems.push(target::unknown(name, said.targets));
         }

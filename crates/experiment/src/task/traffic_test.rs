@@ -1,4 +1,5 @@
-//! `traffic-test`: SoftEther's test of throughput (`TrafficServer`, `TrafficClient`), by our generator or by the real one.
+//! `traffic-test`: SoftEther's test of throughput (`TrafficServer`, `TrafficClient`), by our generator or by the real
+//! one.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! `best`: all that the paths can carry, and each request as soon as may be.
 //!
-//! First every path is filled: as long as one has less outstanding than it delivers within its latency, and one command
-//! more to see whether it could deliver more, a request goes to such a one, the quickest of them. So a path that is longer carries
-//! its share, though requests take longer by it.
-//! What comes beyond that would only queue. It goes where it is done first: the finish is predicted from a path's
-//! delivery rate, its latency and what it has outstanding in the request's direction. So no request waits behind a slow
-//! path's queue, and a path that stops answering looks worse every moment.
+//! First every path is filled: as long as one has less outstanding than it delivers within its latency, and one
+//! command more to see whether it could deliver more, a request goes to such a one, the quickest of them. So a path
+//! that is longer carries its share, though requests take longer by it. What comes beyond that would only queue. It
+//! goes where it is done first: the finish is predicted from a path's delivery rate, its latency and what it has
+//! outstanding in the request's direction. So no request waits behind a slow path's queue, and a path that stops
+//! answering looks worse every moment.
 //!
 //! A request is held back when its path has as much outstanding as it may have: another path, free though it is, would
 //! take longer. The bound starts low and grows with the answers, so that a burst is not spread over paths of which

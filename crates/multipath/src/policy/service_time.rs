@@ -1,7 +1,7 @@
 //! `service-time`: the path with the fewest bytes outstanding for its throughput.
 //!
-//! As dm-multipath's (drivers/md/dm-ps-service-time.c); there the throughputs are given by hand, here they are measured, of
-//! each direction.
+//! As dm-multipath's (drivers/md/dm-ps-service-time.c); there the throughputs are given by hand, here they are
+//! measured, of each direction.
 
 use std::time::Duration;
 

@@ -38,7 +38,8 @@ impl Chunk {
         self.sectors |= mask(from..from + bytes.len());
     }
 
-    /// Copies the sectors of a range that hold content to their places in `bytes`, and leaves the others there as they are.
+    /// Copies the sectors of a range that hold content to their places in `bytes`, and leaves the others there as
+    /// they are.
     pub(super) fn read(&self, range: Range<usize>, bytes: &mut [u8]) {
         for valid in ranges(self.sectors, range.clone()) {
             bytes[valid.start - range.start..valid.end - range.start].copy_from_slice(&self.bytes[valid]);
@@ -46,7 +47,7 @@ impl Chunk {
     }
 }
 
-/// The contiguous parts of a range, bytes, whose sectors are set.
+/// The contiguous parts of a range, bytes, in which all sectors are set.
 pub(super) fn ranges(sectors: u32, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let mut left = sectors & mask(range);
     std::iter::from_fn(move || {

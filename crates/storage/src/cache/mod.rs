@@ -1,9 +1,9 @@
 //! The initiator's write-back cache: a write is done when it is in memory, and is sent in the background.
 //!
-//! No I/O and no clock. The owner gives writes to [`Cache::write`], sends what [`Cache::next_run`] hands out, and says by
-//! [`Cache::sent`] how that ended. Runs leave in order of offsets, go on where the last one ended and begin again at the
-//! lowest offset (an elevator); neighbours are merged. A place that is on its way is not sent again before its answer is
-//! there, or the older content could arrive last.
+//! No I/O and no clock. The owner gives writes to [`Cache::write`], sends what [`Cache::next_run`] hands out, and
+//! says by [`Cache::sent`] how that ended. Runs leave in order of offsets, go on where the last one ended and begin
+//! again at the lowest offset (an elevator); neighbours are merged. A place that is on its way is not sent again
+//! before its answer is there, or the older content could arrive last.
 
 mod chunk;
 
@@ -44,7 +44,7 @@ pub struct CacheCounts {
 pub struct Cache {
     room_chunks: usize,
     longest_run: usize,
-    /// Content nobody has sent, by the number of its chunk.
+    /// Content that was not sent yet, by the number of its chunk.
     dirty: BTreeMap<u64, Chunk>,
     /// Content on its way.
     sending: BTreeMap<u64, Sending>,

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use nicteam_iscsi::Outcome;
 use nicteam_multipath::{self as multipath, PathId};
 
-/// The logical unit's size, and who is asked for it.
+/// The logical unit's size, and the paths that are asked for it.
 #[derive(Debug, Default)]
 pub(super) struct Capacity {
-    /// Blocks, and bytes of a block, as the first path told.
+    /// Blocks, and bytes of a block, as the first path reported them.
     known: Option<(u64, u32)>,
     /// TEST UNIT READY of each path that is being opened.
     tests: BTreeMap<u64, PathId>,
-    /// Paths that are asked, with the TEST UNIT READY that is answered once they have told.
+    /// Paths that are asked, with the TEST UNIT READY that is answered once they have reported the size.
     asked: BTreeMap<PathId, u64>,
     /// Why a path is none to this disk, as was found last.
     mismatch: Option<String>,
@@ -26,7 +26,7 @@ pub(super) const READ_CAPACITY: u64 = 1 << 63;
 pub(super) enum Answer {
     /// The path's session is to be asked by this number: the answer is held back.
     Ask(u64),
-    /// Multipath is to be told this.
+    /// The message for multipath.
     Tell(u64, Outcome),
     /// It was nothing that multipath knows of.
     Nothing,
@@ -72,7 +72,7 @@ impl Capacity {
         Answer::Tell(command, outcome)
     }
 
-    /// What is said of a path that told its size.
+    /// The result for a path that reported its size.
     fn compare(&mut self, outcome: Outcome) -> Outcome {
         let refused = match outcome {
             Outcome::Capacity { blocks, block_bytes } if blocks.checked_mul(u64::from(block_bytes)).is_none() => {
@@ -127,7 +127,7 @@ mod tests {
         Outcome::Capacity { blocks, block_bytes }
     }
 
-    /// A path becomes ready and tells this; what multipath hears about its TEST UNIT READY.
+    /// A path becomes ready and reports this; the answer to its TEST UNIT READY for multipath.
     fn opened(capacity: &mut Capacity, path: usize, outcome: Outcome) -> Outcome {
         let (path, test) = (PathId(path), 70 + path as u64);
         capacity.tested(path, test);

@@ -63,10 +63,10 @@ impl Carriers {
         self.devices.iter().any(Option::is_some).then_some(self.next_look)
     }
 
-    /// Looks, if it is time to or netlink has something to say; the paths whose carriers changed.
+    /// Reads carriers, if it is time to or netlink has a message; returns the paths with a changed carrier.
     pub(super) fn look(&mut self, hinted: bool, now: Duration) -> Vec<(usize, bool)> {
         if hinted {
-            // The driver is asked in any case; what netlink said is only when.
+            // The driver is asked in any case; netlink only triggers it.
             let _ = self.monitor.changes();
         }
         if !hinted && self.next_look().is_none_or(|due| now < due) {
@@ -83,7 +83,7 @@ impl Carriers {
     }
 }
 
-/// A device that is gone has none; one whose driver does not say is taken to have it.
+/// A device that is gone has none; if a driver does not report its carrier, it is assumed to be there.
 fn carrier(ethtool: &Ethtool, device: &str) -> bool {
     match ethtool.carrier(device) {
         Ok(carrier) => carrier,

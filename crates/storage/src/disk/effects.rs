@@ -110,7 +110,7 @@ impl Disk {
         }
     }
 
-    /// Serves the sessions whose connections are ready.
+    /// Serves the sessions with ready connections.
     pub(super) fn serve(&mut self, found: &[(usize, PollFlags)]) {
         for (path, found) in found.iter().filter(|(_, found)| !found.is_empty()) {
             if found.contains(PollFlags::POLLIN) {
@@ -170,7 +170,7 @@ impl Disk {
         if self.multipath.poll_timeout().is_none_or(|(due, _)| due > now) {
             return;
         }
-        // Whatever is due first: when nobody has looked for a while, a path's NOP-Out is overdue, too, though its answer is
+        // Whatever is due first: after a pause without a call, a path's NOP-Out is overdue, too, though its answer is
         // there. And a long write makes the target say nothing for a while, and yet it takes what is sent.
         for path in 0..self.sessions.len() {
             if self.sessions.has_moved(path) {
@@ -182,7 +182,7 @@ impl Disk {
         self.do_effects();
     }
 
-    /// Tells multipath whose carrier changed.
+    /// Informs multipath of changed carriers.
     pub(super) fn look_at_carriers(&mut self, hinted: bool) {
         let now = self.now();
         for (path, carrier) in self.sessions.carriers.look(hinted, now) {

@@ -31,7 +31,7 @@ impl Disk {
     /// failed once; those are tried on.
     ///
     /// # Errors
-    /// No path comes up within [`DiskSpec::open_timeout`], the logical unit does not tell its capacity, the
+    /// No path comes up within [`DiskSpec::open_timeout`], the logical unit does not report its capacity, the
     /// specification makes no disk, or the system refuses a socket.
     pub fn open(library: &Library, spec: &DiskSpec) -> Result<Disk, Error> {
         spec.check()?;
@@ -78,7 +78,7 @@ impl Disk {
     }
 
     /// The next thing that a user may want to know, with its time since the disk was opened. The oldest are forgotten
-    /// where nobody asks.
+    /// if the program does not ask.
     pub fn next_notice(&mut self) -> Option<(Duration, Notice)> {
         self.notices.pop_front()
     }
@@ -95,8 +95,8 @@ impl Disk {
         self.operations.len()
     }
 
-    /// Logs out by every path, and is gone. An operation that is outstanding is given up. A target that does not answer is
-    /// waited for two seconds.
+    /// Logs out by every path, and is gone. An operation that is outstanding is given up. A target that does not
+    /// answer is waited for two seconds.
     ///
     /// # Errors
     /// The operating system refuses to wait.

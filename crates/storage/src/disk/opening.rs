@@ -19,7 +19,7 @@ impl Disk {
     pub(super) fn log_in(&mut self, spec: &DiskSpec) -> Result<(), Error> {
         self.do_effects();
         self.wait_for_paths(spec, self.now() + spec.open_timeout)?;
-        // A path that is up has told.
+        // A path that is up has reported its size.
         if let Some((blocks, block_bytes)) = self.capacity.known() {
             self.blocks = blocks;
             self.block_bytes = block_bytes;
@@ -86,7 +86,7 @@ impl Disk {
                     session.service(found);
                 }
             }
-            // The answer, or the session's end: either is the end of it. Multipath is not told any more.
+            // The answer or the end of the session completes it. Multipath gets no further message.
             while let Some((path, report)) = self.sessions.next_report() {
                 if report.ends(LOGOUT) {
                     left.retain(|other| *other != path.0);

@@ -1,4 +1,4 @@
-//! Requests of multipath: whose they are, and where their buffers are.
+//! Requests of multipath: their owners, and their buffers.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

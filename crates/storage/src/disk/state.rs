@@ -15,7 +15,8 @@ use crate::{Done, Kind, Operation};
 
 /// A logical unit of an iSCSI target, over one or more paths. See [`Volume`] for what is done with it.
 ///
-/// It works in the network namespace of the thread that opens it. Dropped without [`Disk::close`] it resets its connections.
+/// It works in the network namespace of the thread that opens it. Dropped without [`Disk::close`] it resets its
+/// connections.
 #[derive(Debug)]
 pub struct Disk {
     pub(super) began: Instant,
@@ -31,7 +32,7 @@ pub struct Disk {
     pub(super) notices: VecDeque<(Duration, Notice)>,
     /// Which request each command of multipath belongs to.
     pub(super) commands: BTreeMap<u64, u64>,
-    /// What multipath is told, and what follows from what it said, once it has no effect left.
+    /// The input of multipath, and the consequences of its output, once it has no effect left.
     pub(super) next: VecDeque<Next>,
     pub(super) capacity: Capacity,
     pub(super) model: Option<Model>,
@@ -48,7 +49,7 @@ pub(super) enum Next {
     Finished(Pending, Result<(), String>),
 }
 
-/// Notices that nobody asks for are forgotten.
+/// Notices that the program does not ask for are dropped.
 pub(super) const MOST_NOTICES: usize = 1000;
 
 impl Disk {

@@ -1,4 +1,4 @@
-//! All that is read of what a client says, for those who try any bytes on it.
+//! All decoders of client messages, for fuzz tests with any bytes.
 
 use super::handshake::{Export, Handshake, Next};
 use super::protocol::{REQUEST_BYTES, Request};

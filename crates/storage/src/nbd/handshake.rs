@@ -21,7 +21,7 @@ pub(super) struct Handshake {
     flags: Option<u32>,
 }
 
-/// What follows from what a client said.
+/// The result of a message of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// More is needed.

@@ -63,7 +63,7 @@ impl Listener {
     }
 }
 
-/// Nobody came, or who came is gone again.
+/// No client connected, or the client is gone again.
 fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::ConnectionAborted)
 }
@@ -78,7 +78,7 @@ fn remove_left(path: &Path) -> io::Result<()> {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Listener::Unix(_, path) = self {
-            // Somebody may have removed it before.
+            // Another program may have removed it before.
             let _ = fs::remove_file(path);
         }
     }

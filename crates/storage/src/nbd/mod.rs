@@ -1,4 +1,5 @@
-//! A volume as an NBD export, so that any program can use it: `fio --ioengine=nbd`, `qemu-img`, `nbdinfo`, `nbd-client`.
+//! A volume as an NBD export, so that any program can use it: `fio --ioengine=nbd`, `qemu-img`, `nbdinfo`,
+//! `nbd-client`.
 //!
 //! Fixed newstyle handshake, simple replies, READ, WRITE, FLUSH and DISC; several connections at once, each with many
 //! requests outstanding. One thread serves all of it, the one that owns the volume.

@@ -38,7 +38,7 @@ pub(super) const REP_ERR_UNSUP: u32 = (1 << 31) + 1;
 pub(super) const REP_ERR_INVALID: u32 = (1 << 31) + 3;
 pub(super) const REP_ERR_UNKNOWN: u32 = (1 << 31) + 6;
 
-/// What an answer to `OPT_GO` tells.
+/// The content of an answer to `OPT_GO`.
 pub(super) const INFO_EXPORT: u16 = 0;
 pub(super) const INFO_BLOCK_SIZE: u16 = 3;
 

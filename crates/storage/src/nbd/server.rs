@@ -14,14 +14,14 @@ use crate::{Error, Kind, Volume, Watch};
 
 /// Serves a volume to the clients that come.
 ///
-/// Operations of the volume are numbered by the server: nobody else submits any while it serves.
+/// The server numbers the operations of the volume: no other code submits any while it serves.
 #[derive(Debug)]
 pub struct Server {
     listener: Listener,
     export: Export,
     clients: BTreeMap<u64, Connection>,
     next_client: u64,
-    /// Whose operations are outstanding: client, its number for it, and what it is.
+    /// Outstanding operations: the client, its number for the operation, and the operation.
     asked: BTreeMap<u64, (u64, u64, Kind)>,
     next_operation: u64,
 }
@@ -63,10 +63,11 @@ impl Server {
             }
         }
         while let Some(done) = volume.next_done() {
-            // Who asked may be gone.
+            // The client may be gone.
             let Some((client, cookie, kind)) = self.asked.remove(&done.id) else { continue };
             if kind == Kind::Flush && done.result.is_err() {
-                // What is lost may be any client's, and the volume says so once: each is told by its own next flush.
+                // The lost data may be any client's, and the volume reports it once: each client gets the error by
+                // its own next flush.
                 self.clients.values_mut().for_each(Connection::fail_next_flush);
             }
             let Some(connection) = self.clients.get_mut(&client) else { continue };

@@ -36,7 +36,7 @@ pub struct Handle(Vec<u8>);
 /// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The server said no, by this number.
+    /// The server refused, with this number.
     #[error("{words} ({0})", words = status_words(*.0))]
     Status(u32),
     /// The answer is no answer.
@@ -78,7 +78,7 @@ fn handle(reader: &mut Reader<'_>) -> Result<Handle, Malformed> {
     reader.opaque(HANDLE).map(|bytes| Handle(bytes.to_vec()))
 }
 
-/// `post_op_attr`: the file's size, if the server tells it.
+/// `post_op_attr`: the file's size, if the server reports it.
 fn attributes(reader: &mut Reader<'_>) -> Result<Option<u64>, Malformed> {
     if !reader.bool()? {
         return Ok(None);
@@ -119,7 +119,7 @@ pub fn lookup(folder: &Handle, name: &str) -> Vec<u8> {
     named(folder, name).0
 }
 
-/// The file, and its size if the server tells it.
+/// The file, and its size if the server reports it.
 pub fn looked_up(mut reader: Reader<'_>) -> Result<(Handle, Option<u64>), Refusal> {
     checked(&mut reader)?;
     let found = handle(&mut reader)?;

@@ -1,8 +1,8 @@
 //! A file of an NFS 3 server as a volume.
 //!
-//! The client is our own, small as it is: RPC over a nonblocking TCP connection with any number of calls outstanding, as the
-//! kernel's client has them. (`nfs3_client` keeps one call outstanding a connection, and allocates by lengths off the wire.)
-//! Ports are given, so no portmapper is asked.
+//! The client is our own, small as it is: RPC over a nonblocking TCP connection with any number of calls outstanding,
+//! as the kernel's client has them. (`nfs3_client` keeps one call outstanding a connection, and allocates by lengths
+//! off the wire.) Ports are given, so no portmapper is asked.
 
 mod calls;
 mod rpc;
@@ -37,8 +37,8 @@ pub struct NfsSpec {
     pub create_bytes: Option<u64>,
     /// Connections that the calls are spread over (Linux: `nconnect`), 1 to 16.
     pub connections: usize,
-    /// How long the server may say nothing while it is asked for something (default a minute, as Linux's `timeo` over TCP);
-    /// then it is lost.
+    /// How long the server may say nothing while it is asked for something (default a minute, as Linux's `timeo` over
+    /// TCP); then it is lost.
     pub patience: Duration,
 }
 
@@ -75,9 +75,9 @@ pub struct NfsLimits {
 
 /// A file of an NFS 3 server. See [`Volume`] for what is done with it.
 ///
-/// A flush is a COMMIT; it fails if the server restarted since it was last asked, as what was written may be lost. A connection
-/// that is lost is not made again: every operation fails from then on. It works in the network namespace of the thread that
-/// opens it.
+/// A flush is a COMMIT; it fails if the server restarted since it was last asked, as what was written may be lost. A
+/// connection that is lost is not made again: every operation fails from then on. It works in the network namespace
+/// of the thread that opens it.
 #[derive(Debug)]
 pub struct NfsFile {
     file: Handle,
@@ -89,12 +89,12 @@ pub struct NfsFile {
     done: VecDeque<Done>,
     /// The server's last verifier.
     verifier: Option<[u8; 8]>,
-    /// It had another before, and no flush has said so yet.
+    /// It had another before, and no flush has reported that yet.
     is_forgotten: bool,
     /// Why nothing is done any more.
     lost: Option<String>,
     patience: Duration,
-    /// When the server said something last, or was asked for something when nothing was outstanding.
+    /// When the server last answered, or got a request while nothing was outstanding.
     heard: Instant,
 }
 

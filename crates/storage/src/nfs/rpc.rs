@@ -96,7 +96,7 @@ impl Connection {
         self.waiting.len()
     }
 
-    /// Queues a call, which is about `piece`, and whose data follows if `has_data`.
+    /// Queues a call about `piece`. Its data follows if `has_data`.
     pub fn call(&mut self, procedure: u32, arguments: &[u8], piece: Piece, has_data: bool) {
         self.last_xid = self.last_xid.wrapping_add(1);
         let mut head = Writer(Vec::with_capacity(arguments.len() + 80));

@@ -1,5 +1,5 @@
-//! What is often wrong: one file a trap, and one line in [`TRAPS`], in the order in which they are looked at. The network below comes
-//! before what runs over it.
+//! What is often wrong: one file a trap, and one line in [`TRAPS`], in the order in which they are looked at. The
+//! network below comes before what runs over it.
 
 mod kind;
 mod mtu;

@@ -10,7 +10,8 @@ pub(super) struct Outstanding;
 
 /// What IOmeter's specification of the published test has.
 const USUAL: i64 = 64;
-/// Requests that keep a link busy beside those that the round trip takes: one on the wire, one in each host, one to spare.
+/// Requests that keep a link busy beside those that the round trip takes: one on the wire, one in each host, one to
+/// spare.
 const A_PATH: f64 = 4.0;
 /// An IOmeter request of the published test, bytes.
 const BLOCK_BYTES: f64 = 32_768.0;

@@ -1,4 +1,5 @@
-//! Round robin that changes the path every 1000 requests: with fewer than that under way, one path at a time carries all.
+//! Round robin that changes the path every 1000 requests: with fewer than that under way, one path at a time carries
+//! all.
 
 use super::kind::Trap;
 use crate::finding::{Cure, Edit, Finding};

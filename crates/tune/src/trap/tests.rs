@@ -1,4 +1,4 @@
-//! Each trap, on what agents and records would tell.
+//! Each trap, with data as agents and records would report it.
 
 use std::net::IpAddr;
 
@@ -53,7 +53,7 @@ impl World {
         World { file, experiment, devices, paths: vec![path(0), path(1)], measured: None }
     }
 
-    /// With a measured run, whose disk has this policy and these latencies by path.
+    /// With a measured run. Its disk has this policy and these latencies by path.
     fn measured(mut self, (policy, turn_ios): (&str, Option<u32>), latencies_us: &[f64], of_limit: f64) -> World {
         let negotiated = record::Negotiated { max_recv_data_bytes: 8192, ..record::Negotiated::default() };
         let path = |latency_us: &f64| record::StoragePath {

@@ -8,7 +8,7 @@ use crate::seen::{ENOUGH, Seen};
 #[derive(Debug)]
 pub(super) struct UnequalPaths;
 
-/// Paths whose latencies are so much apart are not alike.
+/// Paths with latencies that differ by this factor are unequal.
 const APART: f64 = 1.5;
 
 impl Trap for UnequalPaths {
