@@ -45,7 +45,7 @@ pub struct Report {
     pub round_trip: Option<Duration>,
     /// What follows; none: the host answers no echo at all.
     pub verdict: Option<Verdict>,
-    /// The router that reported that there is no route, if that is the reason.
+    /// The router that reported that the host is unreachable, if that is the reason.
     pub unreachable: Option<Refusal>,
 }
 

@@ -29,7 +29,8 @@ impl Report {
         };
         if let Some(bytes) = both {
             return vec![format!(
-                "Packets of more than {bytes} bytes{} are lost both ways, and nobody says so: a black hole on the way.",
+                "Packets of more than {bytes} bytes{} are lost in both directions without an error message: a black hole \
+                 on the way.",
                 as_mtu(bytes)
             )];
         }
@@ -60,7 +61,8 @@ impl Report {
                     cures.push(format!("on the other host: {}; or {}", far_end(wanted), here(other)));
                 }
                 Limiter::Router { address, mtu } => cures.push(format!(
-                    "raise the MTU of the link behind {address} to {wanted}, or {}; TCP goes on by itself where it hears of it",
+                    "raise the MTU of the link behind {address} to {wanted}, or {}; TCP adapts by itself if it gets the ICMP \
+                     message",
                     here(if mtu > 0 { mtu } else { bytes })
                 )),
                 Limiter::BlackHole => {
@@ -91,7 +93,7 @@ impl Report {
 
     fn no_answer(&self) -> String {
         let who = self.unreachable.and_then(|refusal| refusal.from);
-        let said = who.map_or_else(String::new, |who| format!(" {who} says that there is no way."));
+        let said = who.map_or_else(String::new, |who| format!(" {who} reports that the host is unreachable."));
         format!("No answer to echo requests of {} bytes, so nothing is known of the path.{said}", crate::examine::SHORT)
     }
 
@@ -105,7 +107,7 @@ impl Report {
                 as_mtu(bytes)
             ),
             OneWay::Unknown { bytes } => {
-                format!("Whether more than {bytes} bytes pass on the way there is not to be told.")
+                format!("It is not known whether more than {bytes} bytes pass on the way there.")
             }
             OneWay::Limited { by: Limiter::ThisHost, .. } => {
                 format!("This host sends no packet of {wanted} bytes there: the MTU of {} is {own}.", self.device())
@@ -118,10 +120,10 @@ impl Report {
             ),
             OneWay::Limited { by: Limiter::Router { address, mtu }, bytes } => {
                 let most = if mtu > 0 { mtu } else { bytes };
-                format!("On the way there {address} passes on packets of {most} bytes at most, and says so.")
+                format!("On the way there {address} forwards packets of at most {most} bytes, and reports this.")
             }
             OneWay::Limited { bytes, by: Limiter::BlackHole } => format!(
-                "Packets of more than {bytes} bytes{} are lost on the way there, and nobody says so: a black hole.",
+                "Packets of more than {bytes} bytes{} are lost on the way there without an error message: a black hole.",
                 as_mtu(bytes)
             ),
         })
@@ -136,7 +138,7 @@ impl Report {
                 self.own_mtu
             ),
             _ => format!(
-                "Packets of more than {bytes} bytes{} are lost on the way back, and nobody says so: a black hole.",
+                "Packets of more than {bytes} bytes{} are lost on the way back without an error message: a black hole.",
                 as_mtu(bytes)
             ),
         })
@@ -231,10 +233,8 @@ mod tests {
         let both = report(hole, hole, None);
         assert_eq!(
             both.findings(),
-            [
-                "Packets of more than 1504 bytes (an MTU of 1500 and a VLAN tag) are lost both ways, and nobody says so: a \
-              black hole on the way."
-            ]
+            ["Packets of more than 1504 bytes (an MTU of 1500 and a VLAN tag) are lost in both directions without an \
+              error message: a black hole on the way."]
         );
         assert_eq!(both.cures().len(), 2, "the same cure is said once");
         assert!(both.cures()[0].contains("system mtu jumbo 9000"));
@@ -260,7 +260,7 @@ mod tests {
     fn a_router_and_a_silent_host_are_told() {
         let router = Limiter::Router { address: [10, 0, 0, 9].into(), mtu: 1400 };
         let routed = report(limited(1400, router), OneWay::Passes { bytes: 1400 }, None);
-        assert!(routed.findings()[0].contains("10.0.0.9 passes on packets of 1400 bytes at most"));
+        assert!(routed.findings()[0].contains("10.0.0.9 forwards packets of at most 1400 bytes"));
         let silent = Report { verdict: None, ..routed };
         assert!(!silent.is_good() && silent.findings()[0].starts_with("No answer"));
         let unknown = OneWay::Unknown { bytes: 1400 };

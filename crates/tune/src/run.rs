@@ -188,7 +188,7 @@ fn measure(
     }
     let mut runs = outcome.bundle.record.runs;
     match runs.is_empty() {
-        true => Err(Error::file(format!("run `{run}` left nothing"), "`nicteam lab run --only` says why")),
+        true => Err(Error::file(format!("run `{run}` left no result"), "`nicteam lab run --only` says why")),
         false => Ok(runs.swap_remove(0)),
     }
 }

@@ -65,7 +65,7 @@ impl Engine for Kernel {
         let differs = config.options_and_wish().into_iter().filter(|pair| !by_default.contains(pair));
         match differs.map(|(name, _)| name).find(|name| !OPTIONS.contains(name)) {
             Some(option) => {
-                let reason = format!("is not told `{option}`, which not every kernel has");
+                let reason = format!("does not set `{option}`, which not every kernel has");
                 Err(Unsupported { option, reason, hint: None })
             }
             None => Ok(()),

@@ -121,7 +121,7 @@ pub(crate) fn resolve(events: &[Record], told: &mut Told<'_, '_>) -> Vec<Timed> 
 fn check_keys(record: &Record, kind: &Kind, name: &At<&str>, problems: &mut Vec<Problem>) {
     let own = |key: &&Key| kind.keys.iter().all(|own| own.name != key.name) && !kind.also.contains(&key.name);
     for key in KINDS.iter().flat_map(|kind| kind.keys).filter(own).filter(|key| record.has(key.name)) {
-        let message = format!("an event has `{}`, which is nothing for kind `{}`", key.name, kind.name);
+        let message = format!("an event has `{}`, which kind `{}` does not have", key.name, kind.name);
         problems.push(Problem::at(&name.span, message).hint(format!("remove `{}`, or change `kind`", key.name)));
     }
 }

@@ -119,7 +119,7 @@ fn check_keys(name: &At<String>, record: &Record, known: &Kind, kind: &At<&str>,
     let foreign = KINDS.iter().flat_map(|kind| kind.keys);
     let foreign = foreign.filter(|key| known.keys.iter().all(|own| own.name != key.name));
     for key in foreign.map(|key| key.name).filter(|key| record.has(key)) {
-        let message = format!("target `{}` has `{key}`, which is nothing for kind `{}`", name.value, known.name);
+        let message = format!("target `{}` has `{key}`, which kind `{}` does not have", name.value, known.name);
         problems.push(Problem::at(&kind.span, message).hint(format!("remove `{key}`, or change `kind`")));
     }
 }

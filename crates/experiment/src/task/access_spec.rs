@@ -214,8 +214,8 @@ impl Task for AccessSpec {
 
 fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
     if let Some(direction) = said.record.get::<&str>("direction") {
-        let message = format!("workload `{}` has `direction`, and reads and writes as it says", said.name.value);
-        let hint = "remove it: `read` says which part of the requests reads";
+        let message = format!("workload `{}` has `direction`, which kind `access-spec` does not have", said.name.value);
+        let hint = "remove it: `read` sets the part of the requests that read";
         said.problems.push(Problem::at(&direction.span, message).hint(hint));
     }
     let name = said.record.get::<&str>("spec").map(|at| at.value.to_owned());
@@ -239,7 +239,7 @@ fn disks(said: &mut Said<'_, '_>) -> Option<Disks> {
     let Some(hit) = said.record.get::<Probability>("hit") else {
         let spans = [latency.map(|at| at.span), iops.map(|at| at.span)];
         if let Some(span) = spans.into_iter().flatten().next().filter(|_| !said.record.has("hit")) {
-            let message = format!("workload `{}` has disks, and does not say what its cache has", said.name.value);
+            let message = format!("workload `{}` has modelled disks, and no `hit`", said.name.value);
             said.problems.push(Problem::at(&span, message).hint("add `hit = \"0%\"`: the disks answer every request"));
         }
         return None;

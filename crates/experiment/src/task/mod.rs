@@ -87,7 +87,7 @@ pub(crate) fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
     let own = |key: &&Key| kind.keys.iter().all(|own| own.name != key.name) && !kind.also.contains(&key.name);
     let foreign = KEYS.into_iter().flatten().filter(own);
     for key in foreign.map(|key| key.name).filter(|key| said.record.has(key)) {
-        let message = format!("workload `{}` has `{key}`, which is nothing for kind `{}`", said.name.value, name.value);
+        let message = format!("workload `{}` has `{key}`, which kind `{}` does not have", said.name.value, name.value);
         said.problems.push(Problem::at(&name.span, message).hint(format!("remove `{key}`, or change `kind`")));
     }
     (kind.resolve)(said)

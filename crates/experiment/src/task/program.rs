@@ -74,7 +74,7 @@ impl Task for Program {
 fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
     if let Some(connections) = said.record.get::<u64>("connections") {
         let message = format!("workload `{}` has `connections`, and is a program", said.name.value);
-        let hint = "remove it: how many a program opens its command line says (`-P 4`)";
+        let hint = "remove it: the command line sets their number (`-P 4`)";
         said.problems.push(Problem::at(&connections.span, message).hint(hint));
     }
     if !said.record.has("client") {
@@ -98,7 +98,7 @@ fn line(said: &mut Said<'_, '_>, key: &str) -> Option<Vec<String>> {
             None => return Some(words),
             Some(unknown) => {
                 let known: Vec<String> = PLACEHOLDERS.iter().map(|known| format!("`{{{known}}}`")).collect();
-                (format!("`{unknown}` stands for nothing"), format!("there are {}", known.join(", ")))
+                (format!("`{unknown}` is no placeholder"), format!("the placeholders are {}", known.join(", ")))
             }
         },
         Err(message) => (message.to_owned(), "close it, or write \\ in front of one that means itself".to_owned()),

@@ -248,7 +248,7 @@ fn check_paths(said: &mut Said<'_, '_>, every_path: bool) {
         said.problems.push(Problem::at(span, message).hint("add `paths = \"all\"`, or remove it"));
     }
     if let (Some(iops), Some(policy)) = (&iops, policy.filter(|at| at.value != POLICIES[0])) {
-        let message = format!("`iops` is nothing for policy `{}`", policy.value);
+        let message = format!("`iops` has no effect with policy `{}`", policy.value);
         said.problems.push(Problem::at(&iops.span, message).hint("remove it: `round-robin` takes turns"));
     }
 }

@@ -297,7 +297,7 @@ impl Volume for NfsFile {
             self.receive(&ready);
             self.send();
         } else if !self.pending.is_empty() && self.heard.elapsed() >= self.patience {
-            self.lose(&format!("the server said nothing for {:.0} s", self.patience.as_secs_f64()));
+            self.lose(&format!("no answer of the server for {:.0} s", self.patience.as_secs_f64()));
         }
         Ok(())
     }
@@ -401,7 +401,7 @@ fn find(connection: &mut Connection, folder: &Handle, spec: &NfsSpec) -> Result<
         ask(connection, "resize", calls::SETATTR, &calls::resize(&file, wanted), calls::resized)?;
         bytes = Some(wanted);
     }
-    bytes.map(|bytes| (file, bytes)).ok_or_else(|| "the server does not tell the file's size".to_owned())
+    bytes.map(|bytes| (file, bytes)).ok_or_else(|| "the server does not report the file's size".to_owned())
 }
 
 #[cfg(test)]
