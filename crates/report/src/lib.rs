@@ -27,7 +27,7 @@ pub use explain::{
     Choice, Chooser, Explanation, FilledBy, Hop, HopLink, Limit, Picture, Prediction, RULES, Rule, Spreading,
     add_findings, explain, explain_by, findings, findings_by, is_full, is_idle,
 };
-pub use html::{compared_page, document, escaped, html, page};
+pub use html::{Column, NUMBER, WORDS, compared_page, document, html, page, plain_table, section};
 pub use nicteam_record::Side;
 pub use table::{Style, table};
 pub use team::{Team, TeamMode};

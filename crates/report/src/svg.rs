@@ -1,33 +1,4 @@
-//! Pieces of SVG and HTML text.
-
-use std::fmt;
-
-/// Text that is shown, not interpreted: markup characters escaped, for
-/// element content and quoted attributes alike.
-pub(crate) struct Escaped<'a>(pub(crate) &'a str);
-
-/// Shows a text as it is.
-pub(crate) fn esc(text: &str) -> Escaped<'_> {
-    Escaped(text)
-}
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for c in self.0.chars() {
-            match c {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                // HTML has no way to write these.
-                c if c.is_control() && !matches!(c, '\n' | '\t') => f.write_str("\u{fffd}")?,
-                c => write!(f, "{c}")?,
-            }
-        }
-        Ok(())
-    }
-}
+//! Numbers and colours of drawings.
 
 /// A coordinate: one decimal at most, so that pages stay small.
 pub(crate) fn px(value: f64) -> String {
@@ -59,11 +30,6 @@ pub(crate) fn steps(points: &[(f64, f64, f64)], base: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn markup_is_shown_not_run() {
-        assert_eq!(esc("<a b='c' d=\"e\">&\u{1}").to_string(), "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;\u{fffd}");
-    }
 
     #[test]
     fn coordinates_are_short_and_always_numbers() {

@@ -1,6 +1,7 @@
 //! The page: well formed, self-contained, escaped, whole.
 
 use std::fs;
+use std::path::PathBuf;
 
 use crate::common::{TestBundle, t3};
 use nicteam_record::{
@@ -218,6 +219,30 @@ fn text_from_files_is_shown_not_run() {
     let page = page("escaped", record);
     assert!(!page.contains("<script") && page.contains("&lt;script&gt;"));
     check_balance(&page).unwrap();
+}
+
+#[test]
+fn nothing_but_the_style_sheet_is_put_into_a_page_unescaped() {
+    let mut folders = vec![
+        concat!(env!("CARGO_MANIFEST_DIR"), "/src").into(),
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../tune/src").into(),
+    ];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir::<PathBuf>(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            match path.extension() {
+                _ if path.is_dir() => folders.push(path),
+                Some(end) if end == "rs" => {
+                    let text = fs::read_to_string(&path).unwrap();
+                    found.extend(
+                        text.lines().filter(|line| line.contains("PreEscaped(")).map(|line| line.trim().to_owned()),
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(found, ["style { (PreEscaped(STYLE)) }"]);
 }
 
 #[test]

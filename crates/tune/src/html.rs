@@ -1,6 +1,7 @@
 //! What came out as a page for a browser, in the style of the runs' reports.
 
-use nicteam_report::{document, escaped};
+use maud::{Markup, html};
+use nicteam_report::{Column, NUMBER, WORDS, document, plain_table, section};
 
 use crate::finding::{Cure, Finding};
 use crate::machine::{Measured, Outcome, Round};
@@ -10,28 +11,26 @@ use crate::seen::{ENOUGH, Figures};
 
 /// The page: one file, nothing loaded, no script.
 pub fn html(report: &Report) -> String {
-    let mut main = header(report) + &first_look(report);
-    if report.outcome != Outcome::Looked {
-        main += &section("baseline", "Step 1: baseline", &table(&report.baseline));
-        main += &section("network", "Step 2: the network alone", &network(report));
-        let production = match report.outcome {
-            Outcome::Tuned if report.production.is_empty() => paragraph("The experiment has no run of this step."),
-            Outcome::Tuned => table(&report.production),
-            Outcome::Looked | Outcome::Stopped => paragraph(&not_begun()),
-        };
-        main += &section("production", "Step 3: production settings", &production);
-    }
-    let footer = format!("<footer>nicteam {}</footer>\n", env!("CARGO_PKG_VERSION"));
+    let production = match report.outcome {
+        Outcome::Tuned if report.production.is_empty() => paragraph("The experiment has no run of this step."),
+        Outcome::Tuned => table(&report.production),
+        Outcome::Looked | Outcome::Stopped => paragraph(&not_begun()),
+    };
+    let main = html! {
+        header {
+            p.eyebrow { "nicteam lab tune · " (report.experiment) }
+            h1 { "Tuning: " (report.title) }
+            p.lead { (verdict(report)) }
+        }
+        (first_look(report))
+        @if report.outcome != Outcome::Looked {
+            (section("baseline", "Step 1: baseline", &table(&report.baseline)))
+            (section("network", "Step 2: the network alone", &network(report)))
+            (section("production", "Step 3: production settings", &production))
+        }
+    };
+    let footer = html! { footer { "nicteam " (env!("CARGO_PKG_VERSION")) } };
     document(&format!("Tuning of {}", report.experiment), &main, &footer)
-}
-
-fn header(report: &Report) -> String {
-    format!(
-        "<header>\n<p class=\"eyebrow\">nicteam lab tune · {}</p>\n<h1>Tuning: {}</h1>\n<p class=\"lead\">{}</p>\n</header>\n",
-        escaped(&report.experiment),
-        escaped(&report.title),
-        escaped(&verdict(report))
-    )
 }
 
 /// The outcome in a sentence or two.
@@ -59,130 +58,120 @@ fn things(count: usize) -> String {
     if count == 1 { "one thing is".to_owned() } else { format!("{count} things are") }
 }
 
-fn first_look(report: &Report) -> String {
+fn first_look(report: &Report) -> Markup {
     let seconds = report.first_look_ms / 1e3;
-    let said = match report.first_look.len() {
-        0 => format!(
-            "Both ends of each cable and what passes each path were looked at in {seconds:.1} s: nothing is wrong."
-        ),
-        count => format!(
-            "Both ends of each cable and what passes each path were looked at in {seconds:.1} s: {} wrong.",
-            things(count)
-        ),
+    let wrong = match report.first_look.len() {
+        0 => "nothing is".to_owned(),
+        count => things(count),
     };
-    let findings: String = report.first_look.iter().map(|finding| self::finding("", finding)).collect();
-    section("look", "A first look", &(paragraph(&said) + &findings))
+    let body = html! {
+        p { (format!("Both ends of each cable and what passes each path were looked at in {seconds:.1} s: {wrong} wrong.")) }
+        @for finding in &report.first_look { (self::finding("", finding)) }
+    };
+    section("look", "A first look", &body)
 }
 
-fn section(id: &str, title: &str, body: &str) -> String {
-    format!("<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>\n{body}</section>\n")
-}
-
-fn paragraph(text: &str) -> String {
-    format!("<p>{}</p>\n", escaped(text))
+fn paragraph(text: &str) -> Markup {
+    html! { p { (text) } }
 }
 
 /// Where, what, and what to do on each system.
-fn finding(number: &str, finding: &Finding) -> String {
-    let place = escaped(&finding.place);
-    format!("<h3>{number}{place}</h3>\n{}{}", paragraph(&finding.wrong), cures(&finding.cures))
+fn finding(number: &str, finding: &Finding) -> Markup {
+    html! { h3 { (number) (finding.place) } p { (finding.wrong) } (cures(&finding.cures)) }
 }
 
-fn cures(cures: &[Cure]) -> String {
-    let row = |cure: &Cure| {
-        format!("<tr><td>{}</td><td><code>{}</code></td></tr>\n", escaped(cure.system), escaped(&cure.line))
-    };
-    let rows: String = cures.iter().map(row).collect();
-    if rows.is_empty() {
-        return rows;
-    }
-    format!(
-        "<div class=\"scroll\"><table class=\"plain\">\n<thead><tr><th scope=\"col\">on</th><th scope=\"col\">cure</th></tr></thead>\n\
-         <tbody>\n{rows}</tbody>\n</table></div>\n"
-    )
+fn cures(cures: &[Cure]) -> Markup {
+    let rows = html! { @for cure in cures { tr { td { (cure.system) } td { code { (cure.line) } } } } };
+    html! { @if !cures.is_empty() { (plain_table(&[("on", WORDS), ("cure", WORDS)], &rows)) } }
 }
 
-fn network(report: &Report) -> String {
-    let mut body: String = (1..).zip(&report.rounds).map(|(number, round)| self::round(number, round)).collect();
+fn network(report: &Report) -> Markup {
     let at_end = match report.network {
         Some(found) if found.of_limit >= ENOUGH => "The network is right.".to_owned(),
         Some(_) => format!("The network is not right: it has to reach {ENOUGH} of its limit."),
         None => "The network could not be measured.".to_owned(),
     };
-    body += &format!("<h3>At the end</h3>\n{}", paragraph(&at_end));
-    body += &rows(&[("the network alone", report.network.as_ref(), None)]);
-    let looked = report
-        .looked
-        .iter()
-        .map(|(title, looked)| format!("<dt>{}</dt><dd>{}.</dd>\n", escaped(title), escaped(looked)));
-    body += &format!("<h3>What was looked at</h3>\n<dl class=\"glossary\">\n{}</dl>\n", looked.collect::<String>());
-    body + &report.advice.iter().map(|finding| self::finding("Advice: ", finding)).collect::<String>()
+    html! {
+        @for (number, round) in (1..).zip(&report.rounds) { (self::round(number, round)) }
+        h3 { "At the end" }
+        p { (at_end) }
+        (framed(&row("the network alone", report.network.as_ref(), None)))
+        h3 { "What was looked at" }
+        dl.glossary { @for (title, looked) in &report.looked { dt { (title) } dd { (looked) "." } } }
+        @for finding in &report.advice { (self::finding("Advice: ", finding)) }
+    }
 }
 
-fn round(number: usize, round: &Round) -> String {
-    let title = format!("{number}. {}: ", round.finding.trap);
-    let after = round.error.as_deref();
-    finding(&title, &round.finding)
-        + &rows(&[("before", round.before.as_ref(), None), ("after", round.after.as_ref(), after)])
+fn round(number: usize, round: &Round) -> Markup {
+    let rows = html! {
+        (row("before", round.before.as_ref(), None))
+        (row("after", round.after.as_ref(), round.error.as_deref()))
+    };
+    html! { (finding(&format!("{number}. {}: ", round.finding.trap), &round.finding)) (framed(&rows)) }
 }
 
 /// A row a run.
-fn table(all: &[Measured]) -> String {
-    let mut body = String::new();
-    for measured in all {
-        let name = escaped(&measured.run);
-        body += &row(&name, measured.figures.as_ref(), measured.error.as_deref());
-        let words =
-            [measured.description.clone(), measured.published.as_ref().map(|said| format!("published: {said}"))];
-        let words: Vec<String> = words.into_iter().flatten().map(|words| escaped(&words)).collect();
-        if !words.is_empty() {
-            body += &format!("<tr><td colspan=\"{COLUMNS}\" class=\"quiet\">{}</td></tr>\n", words.join("; "));
+fn table(all: &[Measured]) -> Markup {
+    let words = |of: &Measured| {
+        let words = [of.description.clone(), of.published.as_ref().map(|said| format!("published: {said}"))];
+        Some(words.into_iter().flatten().collect::<Vec<_>>().join("; ")).filter(|words| !words.is_empty())
+    };
+    framed(&html! {
+        @for measured in all {
+            (row(&measured.run, measured.figures.as_ref(), measured.error.as_deref()))
+            @if let Some(words) = words(measured) { tr { td.quiet colspan=(FIGURES.len() + 2) { (words) } } }
+        }
+    })
+}
+
+const FIGURES: [Column<'_>; 4] = [("MB/s", NUMBER), ("MiB/s", NUMBER), ("IO/s", NUMBER), ("ms", NUMBER)];
+
+/// A table of runs with their figures.
+fn framed(rows: &Markup) -> Markup {
+    let of_limit = html! { "of the limit\u{a0} " span.key-tick {} (ENOUGH) ": right" };
+    html! {
+        div.scroll {
+            table.plain {
+                thead {
+                    tr {
+                        th scope="col" {}
+                        th scope="col" { (of_limit) }
+                        @for (name, class) in FIGURES { th scope="col" class=[class] { (name) } }
+                    }
+                }
+                tbody { (rows) }
+            }
         }
     }
-    framed(&body)
 }
 
-/// Rows of these names.
-fn rows(all: &[(&str, Option<&Figures>, Option<&str>)]) -> String {
-    framed(&all.iter().map(|(name, figures, error)| row(name, *figures, *error)).collect::<String>())
-}
-
-const COLUMNS: usize = 6;
-
-fn framed(rows: &str) -> String {
-    format!(
-        "<div class=\"scroll\"><table class=\"plain\">\n<thead><tr><th scope=\"col\"></th><th scope=\"col\">of the limit\u{a0} <span class=\"key-tick\"></span>{ENOUGH}: right</th>\
-         <th scope=\"col\" class=\"num\">MB/s</th><th scope=\"col\" class=\"num\">MiB/s</th><th scope=\"col\" class=\"num\">IO/s</th>\
-         <th scope=\"col\" class=\"num\">ms</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
-    )
-}
-
-/// `name` is HTML.
-fn row(name: &str, figures: Option<&Figures>, error: Option<&str>) -> String {
+fn row(name: &str, figures: Option<&Figures>, error: Option<&str>) -> Markup {
     let Some(found) = figures else {
         let why = error.map_or_else(|| "not measured".to_owned(), |error| format!("did not end: {error}"));
-        return format!("<tr><td>{name}</td><td colspan=\"{}\">{}</td></tr>\n", COLUMNS - 1, escaped(&why));
+        return html! { tr { td { (name) } td colspan=(FIGURES.len() + 1) { (why) } } };
     };
-    let latency = found.latency_ms.map_or_else(|| "–".to_owned(), |ms| format!("{ms:.2}"));
     let cells = [
         format!("{:.1}", found.delivered_bps / 8e6),
         format!("{:.1}", found.delivered_bps / 8.0 / f64::from(1 << 20)),
         format!("{:.0}", found.ios_per_s),
-        latency,
+        found.latency_ms.map_or_else(|| "–".to_owned(), |ms| format!("{ms:.2}")),
     ];
-    let cells: String = cells.iter().map(|cell| format!("<td class=\"num\">{cell}</td>")).collect();
-    format!("<tr><td>{name}</td><td>{}</td>{cells}</tr>\n", meter(found.of_limit))
+    html! { tr { td { (name) } td { (meter(found.of_limit)) } @for cell in cells { td.num { (cell) } } } }
 }
 
 /// A part of the limit, with a tick where the network is right.
-fn meter(part: f64) -> String {
-    let width = part.clamp(0.0, 1.0) * 100.0;
-    let tick = ENOUGH * 100.0;
-    format!(
-        "<span class=\"meter\"><strong>{part:.2}</strong><svg viewBox=\"0 0 100 14\" preserveAspectRatio=\"none\" role=\"img\" \
-         aria-label=\"{part:.2} of the limit\"><rect class=\"track\" width=\"100\" height=\"14\"/>\
-         <rect class=\"value\" width=\"{width:.1}\" height=\"14\"/><path class=\"tick\" d=\"M{tick:.0} 0v14\"/></svg></span>"
-    )
+fn meter(part: f64) -> Markup {
+    let (number, width) = (format!("{part:.2}"), format!("{:.1}", part.clamp(0.0, 1.0) * 100.0));
+    html! {
+        span.meter {
+            strong { (number) }
+            svg viewBox="0 0 100 14" preserveAspectRatio="none" role="img" aria-label={ (number) " of the limit" } {
+                rect.track width="100" height="14" {}
+                rect.value width=(width) height="14" {}
+                path.tick d={ "M" (format!("{:.0}", ENOUGH * 100.0)) " 0v14" } {}
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The README's picture: what one TCP connection gets of four links, by the
 //! ways there are to use them, beside one big link.
 
-use std::fmt::Write;
+use maud::{Markup, html};
 
 use super::result::{FigureResult, PartResult, find};
 
@@ -58,61 +58,47 @@ pub(super) fn picture(parts: &[PartResult]) -> Result<String, Vec<&'static str>>
 
     let bottom = TOP + STEP * BARS.len() as f64;
     let height = bottom + 74.0;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
-         height=\"{height}\" role=\"img\" aria-labelledby=\"title\">\n\
-         <title id=\"title\">One TCP connection over four links of 100 Mbit/s, by the way they are used</title>\n\
-         <style>{STYLE}</style>\n<rect class=\"ground\" width=\"{WIDTH}\" height=\"{height}\" rx=\"8\"/>\n"
-    );
-    text(&mut svg, (20.0, 32.0), "title", "One TCP connection over four links of 100 Mbit/s");
-    text(
-        &mut svg,
-        (20.0, 52.0),
-        "quiet",
-        "payload that arrives, as a share of what four links can carry; 1 = all four full",
-    );
-    for links in 0..=4 {
-        let x = at(f64::from(links) / 4.0);
-        let _ = writeln!(svg, "<path class=\"grid\" d=\"M{x:.1} {:.1}V{bottom:.1}\"/>", TOP - 8.0);
-        let label = if links == 1 { "1 link".to_owned() } else { format!("{links} links") };
-        centred(&mut svg, (x, bottom + 16.0), &label);
-    }
-    for (row, (bar, found)) in found.iter().enumerate() {
-        if let Some((_, figure)) = found {
-            draw(&mut svg, TOP + STEP * row as f64, bar, figure);
-        }
-    }
     let n = found.iter().filter_map(|(_, found)| found.and_then(|(_, figure)| figure.n)).min().unwrap_or(0);
     let how = format!("one switch, MTU-sized packets; medians of {n} interleaved runs, thin lines: intervals");
-    text(&mut svg, (20.0, bottom + 42.0), "quiet", &how);
     let origin = format!("{}; commit {}, {}; {}", part.command, part.commit, part.date, part.machine);
-    text(&mut svg, (20.0, bottom + 60.0), "quiet", &origin);
-    svg.push_str("</svg>\n");
-    Ok(svg)
+    let link = |links: u32| if links == 1 { "1 link".to_owned() } else { format!("{links} links") };
+    let svg = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (WIDTH) " " (height) } width=(WIDTH) height=(height)
+            role="img" aria-labelledby="title" {
+            title id="title" { "One TCP connection over four links of 100 Mbit/s, by the way they are used" }
+            style { (STYLE) }
+            rect.ground width=(WIDTH) height=(height) rx="8" {}
+            (text("title", [20.0, 32.0], "One TCP connection over four links of 100 Mbit/s"))
+            (text("quiet", [20.0, 52.0], "payload that arrives, as a share of what four links can carry; 1 = all four full"))
+            @for links in 0..=4 {
+                @let x = px(at(f64::from(links) / 4.0));
+                path.grid d={ "M" (x) " " (px(TOP - 8.0)) "V" (px(bottom)) } {}
+                text.quiet x=(x) y=(px(bottom + 16.0)) text-anchor="middle" { (link(links)) }
+            }
+            @for (row, (bar, found)) in found.iter().enumerate() {
+                @if let Some((_, figure)) = found { (draw(TOP + STEP * row as f64, bar, figure)) }
+            }
+            (text("quiet", [20.0, bottom + 42.0], &how))
+            (text("quiet", [20.0, bottom + 60.0], &origin))
+        }
+    };
+    Ok(svg.into_string() + "\n")
 }
 
 /// A bar with its label, interval and value; `top` is the row's upper edge.
-fn draw(svg: &mut String, top: f64, bar: &Bar, figure: &FigureResult) {
-    let Some(median) = figure.median.filter(|median| median.is_finite()) else { return };
+fn draw(top: f64, bar: &Bar, figure: &FigureResult) -> Markup {
+    let Some(median) = figure.median.filter(|median| median.is_finite()) else { return Markup::default() };
     let middle = top + THICK / 2.0;
+    let base = px(middle + 5.0);
     let class = if bar.ours { "bar ours" } else { "bar" };
-    let _ = writeln!(
-        svg,
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-        LEFT - 12.0,
-        middle + 5.0,
-        escaped(bar.label)
-    );
-    let width = at(median) - LEFT;
-    let _ = writeln!(
-        svg,
-        "<rect class=\"{class}\" x=\"{LEFT:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{THICK:.1}\" rx=\"2\"/>"
-    );
-    if let (Some(low), Some(high)) = (figure.low, figure.high) {
-        let _ = writeln!(svg, "<path class=\"interval\" d=\"M{:.1} {middle:.1}H{:.1}\"/>", at(low), at(high));
+    html! {
+        text x=(px(LEFT - 12.0)) y=(base) text-anchor="end" { (bar.label) }
+        rect class=(class) x=(px(LEFT)) y=(px(top)) width=(px(at(median) - LEFT)) height=(px(THICK)) rx="2" {}
+        @if let (Some(low), Some(high)) = (figure.low, figure.high) {
+            path.interval d={ "M" (px(at(low))) " " (px(middle)) "H" (px(at(high))) } {}
+        }
+        text.value x=(px(WIDTH - 20.0)) y=(base) text-anchor="end" { (format!("{median:.2}")) }
     }
-    let (x, y) = (WIDTH - 20.0, middle + 5.0);
-    let _ = writeln!(svg, "<text class=\"value\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{median:.2}</text>");
 }
 
 /// Where a share of the limit lies from left to right.
@@ -120,18 +106,13 @@ fn at(share: f64) -> f64 {
     LEFT + PLOT * share.clamp(0.0, 1.03)
 }
 
-fn text(svg: &mut String, (x, y): (f64, f64), class: &str, text: &str) {
-    let _ = writeln!(svg, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(text));
+/// A coordinate.
+fn px(value: f64) -> String {
+    format!("{value:.1}")
 }
 
-fn centred(svg: &mut String, (x, y): (f64, f64), text: &str) {
-    let text = escaped(text);
-    let _ = writeln!(svg, "<text class=\"quiet\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{text}</text>");
-}
-
-/// Markup characters as entities.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+fn text(class: &str, [x, y]: [f64; 2], words: &str) -> Markup {
+    html! { text class=(class) x=(px(x)) y=(px(y)) { (words) } }
 }
 
 #[cfg(test)]

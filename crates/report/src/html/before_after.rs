@@ -1,80 +1,81 @@
 //! Before and after: what each client had by direction, two runs side by side, with the published figures.
 
+use maud::{Markup, html};
 use nicteam_record::{PublishedRates, Record, Run};
 use nicteam_statistics::Estimate;
 
+use super::document;
 use crate::clients::clients;
 use crate::repeated::{repeated, typical};
-use crate::svg::{esc, px};
+use crate::svg::px;
 use crate::units::{down_and_up, mbps};
 
 /// The pairs of runs that the file names (`compared_with`).
-pub(super) fn section(record: &Record) -> String {
+pub(super) fn section(record: &Record) -> Markup {
     let groups = repeated(record);
     let pairs = groups.iter().filter_map(|after| {
         let named = after.runs.first()?.compared_with.as_deref()?;
-        let before = groups.iter().find(|group| group.name == named)?;
-        let title = format!("<h3>{} and {}</h3>\n", esc(before.name), esc(after.name));
-        Some(title + &picture([before.name, after.name], [&before.runs, &after.runs]))
+        Some((groups.iter().find(|group| group.name == named)?, after))
     });
-    let pairs: String = pairs.collect();
-    if pairs.is_empty() {
-        return pairs;
-    }
-    format!(
-        "<section aria-labelledby=\"before-after\">\n<h2 id=\"before-after\">Before and after</h2>\n{pairs}</section>\n"
-    )
+    let pairs: Vec<_> = pairs.collect();
+    let body = html! {
+        @for (before, after) in &pairs {
+            h3 { (before.name) " and " (after.name) }
+            (picture([before.name, after.name], [&before.runs, &after.runs]))
+        }
+    };
+    html! { @if !pairs.is_empty() { (document::section("before-after", "Before and after", &body)) } }
 }
 
 /// Two runs, each carried out once or several times, by client and direction.
-pub(super) fn picture(names: [&str; 2], runs: [&[&Run]; 2]) -> String {
+pub(super) fn picture(names: [&str; 2], runs: [&[&Run]; 2]) -> Markup {
     let rows = rows(&runs);
     if rows.is_empty() {
-        return String::new();
-    }
-    let most = rows.iter().flat_map(|row| row.bars.iter().flat_map(Bar::all)).fold(0.0, f64::max).max(1.0);
-    let x = |bps: f64| LEFT + (RIGHT - LEFT) * (bps / most).clamp(0.0, 1.0);
-    let (mut svg, mut y) = (String::new(), 4.0);
-    let mut client = "";
-    for row in &rows {
-        if row.client != client {
-            y += if client.is_empty() { 0.0 } else { GAP };
-            client = &row.client;
-            svg += &format!("<text x=\"0\" y=\"{}\" class=\"client\">{}</text>\n", px(y + 12.0), esc(&row.client));
-        }
-        svg += &format!(
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n",
-            px(LEFT - 8.0),
-            px(y + HIGH + 4.0),
-            row.way
-        );
-        for (bar, class) in row.bars.iter().zip(["before", "after"]) {
-            svg += &bar_of(bar, class, y, &x);
-            y += HIGH + 2.0;
-        }
-        y += 8.0;
+        return Markup::default();
     }
     let [before, after] = names;
-    let intervals = if runs.iter().any(|runs| runs.len() > 1) {
-        " Whiskers: of the median, 95 % (of five times or fewer the lowest and the highest)."
-    } else {
-        ""
-    };
-    let published = if rows.iter().any(|row| row.bars.iter().any(|bar| bar.published.is_some())) {
-        "<span class=\"key-tick\"></span>published. "
-    } else {
-        ""
-    };
-    format!(
-        "<div class=\"scroll\"><figure class=\"pair\"><svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
-         aria-label=\"{label}\">\n{svg}</svg></figure></div>\n{sums}<p class=\"quiet\"><i class=\"swatch before\"></i>{} \
-         <i class=\"swatch after\"></i>{}, Mbit/s by client and direction. {published}{intervals}</p>\n",
-        esc(before),
-        esc(after),
-        height = px(y),
-        label = esc(&format!("{before} and {after} by client and direction")),
-        sums = sums(names, runs),
-    )
+    html! {
+        div.scroll {
+            figure.pair { (drawing(&rows, &format!("{before} and {after} by client and direction"))) }
+        }
+        (sums(names, runs))
+        p.quiet {
+            i class="swatch before" {} (before) " " i class="swatch after" {} (after)
+            ", Mbit/s by client and direction. "
+            @if rows.iter().any(|row| row.bars.iter().any(|bar| bar.published.is_some())) {
+                span.key-tick {} "published. "
+            }
+            @if runs.iter().any(|runs| runs.len() > 1) {
+                " Whiskers: of the median, 95 % (of five times or fewer the lowest and the highest)."
+            }
+        }
+    }
+}
+
+/// The rows below each other, clients apart.
+fn drawing(rows: &[Row], label: &str) -> Markup {
+    let most = rows.iter().flat_map(|row| row.bars.iter().flat_map(Bar::all)).fold(0.0, f64::max).max(1.0);
+    let x = |bps: f64| LEFT + (RIGHT - LEFT) * (bps / most).clamp(0.0, 1.0);
+    let mut height = 4.0;
+    let drawn: Vec<Markup> = rows
+        .iter()
+        .enumerate()
+        .map(|(place, row)| {
+            let is_first = place == 0 || rows[place - 1].client != row.client;
+            height += if is_first && place > 0 { GAP } else { 0.0 };
+            let top = height;
+            height += 2.0 * (HIGH + 2.0) + 8.0;
+            html! {
+                @if is_first { text x="0" y=(px(top + 12.0)) class="client" { (row.client) } }
+                text x=(px(LEFT - 8.0)) y=(px(top + HIGH + 4.0)) text-anchor="end" { (row.way) }
+                (bar(&row.bars[0], "before", top, &x))
+                (bar(&row.bars[1], "after", top + HIGH + 2.0, &x))
+            }
+        })
+        .collect();
+    html! {
+        svg viewBox={ "0 0 " (WIDTH) " " (px(height)) } role="img" aria-label=(label) { @for row in &drawn { (row) } }
+    }
 }
 
 const WIDTH: f64 = 760.0;
@@ -138,43 +139,44 @@ fn rows(runs: &[&[&Run]; 2]) -> Vec<Row> {
 }
 
 /// A bar with its whiskers, the published figure, and its number.
-fn bar_of(bar: &Bar, class: &str, y: f64, x: &impl Fn(f64) -> f64) -> String {
-    let mut svg = String::new();
-    let middle = px(y + HIGH / 2.0);
-    if let Some(of) = bar.estimate {
-        let width = px(x(of.median) - LEFT);
-        svg += &format!("<rect class=\"{class}\" x=\"{LEFT}\" y=\"{}\" width=\"{width}\" height=\"{HIGH}\"/>", px(y));
-        if of.samples > 1 {
-            let (low, high) = (px(x(of.low)), px(x(of.high)));
-            let (top, bottom) = (px(y + 2.0), px(y + HIGH - 2.0));
-            svg += &format!(
-                "<path class=\"whisker\" d=\"M{low} {middle}H{high}M{low} {top}V{bottom}M{high} {top}V{bottom}\"/>"
-            );
+fn bar(bar: &Bar, class: &str, y: f64, x: &impl Fn(f64) -> f64) -> Markup {
+    let base = px(y + HIGH - 1.0);
+    html! {
+        @if let Some(of) = bar.estimate {
+            rect class=(class) x=(LEFT) y=(px(y)) width=(px(x(of.median) - LEFT)) height=(HIGH) {}
+            @if of.samples > 1 { path.whisker d=(whiskers(x(of.low), x(of.high), y)) {} }
+            text x=(px(number_at(x(of.high), bar.published.map(x)))) y=(base) { (mbps(of.median)) }
+        } @else {
+            text x=(LEFT) y=(base) { "none" }
         }
-        // Behind the published figure only where that would cross the number.
-        let high = x(of.high);
-        let crosses = bar.published.map(x).filter(|at| (high - 2.0..high + NUMBER).contains(at));
-        let end = px(crosses.unwrap_or(high).max(high) + 6.0);
-        svg += &format!("<text x=\"{end}\" y=\"{}\">{}</text>", px(y + HIGH - 1.0), mbps(of.median));
-    } else {
-        svg += &format!("<text x=\"{LEFT}\" y=\"{}\">none</text>", px(y + HIGH - 1.0));
+        @if let Some(published) = bar.published {
+            path.published d={ "M" (px(x(published))) " " (px(y - 1.0)) "V" (px(y + HIGH + 1.0)) } {}
+        }
     }
-    if let Some(published) = bar.published {
-        let at = px(x(published));
-        svg += &format!("<path class=\"published\" d=\"M{at} {}V{}\"/>", px(y - 1.0), px(y + HIGH + 1.0));
-    }
-    svg + "\n"
+}
+
+fn whiskers(low: f64, high: f64, y: f64) -> String {
+    let (low, high, middle) = (px(low), px(high), px(y + HIGH / 2.0));
+    let (top, bottom) = (px(y + 2.0), px(y + HIGH - 2.0));
+    format!("M{low} {middle}H{high}M{low} {top}V{bottom}M{high} {top}V{bottom}")
+}
+
+/// Where a bar's number begins: behind the published figure only where that would cross the number.
+fn number_at(end: f64, published: Option<f64>) -> f64 {
+    let crosses = published.filter(|at| (end - 2.0..end + NUMBER).contains(at));
+    crosses.unwrap_or(end).max(end) + 6.0
 }
 
 /// Sums as people write them: `427.3 = 312.5 down + 114.8 up`.
-fn sums(names: [&str; 2], runs: [&[&Run]; 2]) -> String {
-    let line = |name: &str, runs: &[&Run]| {
-        let typical = typical(runs)?;
-        let each: Vec<String> = clients(typical)
-            .iter()
-            .map(|client| format!("{} {}", client.name, down_and_up(client.download_bps, client.upload_bps)))
-            .collect();
-        Some(format!("<p class=\"figures\">{}: {}</p>\n", esc(name), esc(&each.join("; "))))
+fn sums(names: [&str; 2], runs: [&[&Run]; 2]) -> Markup {
+    let of_clients = |run: &Run| {
+        let each = clients(run).into_iter();
+        let each = each.map(|of| format!("{} {}", of.name, down_and_up(of.download_bps, of.upload_bps)));
+        each.collect::<Vec<_>>().join("; ")
     };
-    names.into_iter().zip(runs).filter_map(|(name, runs)| line(name, runs)).collect()
+    html! {
+        @for (name, runs) in names.into_iter().zip(runs) {
+            @if let Some(run) = typical(runs) { p.figures { (name) ": " (of_clients(run)) } }
+        }
+    }
 }

@@ -1,66 +1,63 @@
 //! Disks over the network: their paths, what each carried, and what each session negotiated.
 
+use maud::{Markup, html};
 use nicteam_record::{Disk, Negotiated, Run, StoragePath, Target};
 
-use crate::svg::esc;
+use super::document::{Column, NUMBER, WORDS, plain_table};
 use crate::units::{bytes, percent, share, thousands};
 
+const COLUMNS: [Column<'_>; 9] = [
+    ("path", WORDS),
+    ("way", WORDS),
+    ("state", WORDS),
+    ("requests", NUMBER),
+    ("share", NUMBER),
+    ("read MB/s", NUMBER),
+    ("written MB/s", NUMBER),
+    ("average", NUMBER),
+    ("found dead", NUMBER),
+];
+
 /// A table a disk, where there are any.
-pub(super) fn section(run: &Run) -> String {
-    run.disks.iter().map(|disk| of_disk(run, disk)).collect()
+pub(super) fn section(run: &Run) -> Markup {
+    html! { @for disk in &run.disks { (of_disk(run, disk)) } }
 }
 
-fn of_disk(run: &Run, disk: &Disk) -> String {
+fn of_disk(run: &Run, disk: &Disk) -> Markup {
     let all: u64 = disk.paths.iter().map(|path| path.ios).sum();
-    let rows: String = disk.paths.iter().map(|path| row(run, path, all)).collect();
-    let policy = match (disk.policy.is_empty(), disk.esxi.is_empty()) {
-        (true, _) => String::new(),
-        (false, true) => format!(
-            "<p class=\"quiet\">Path policy {}; the path changed {} times.</p>\n",
-            esc(&disk.policy),
-            thousands(disk.switches)
-        ),
-        (false, false) => format!(
-            "<p class=\"quiet\">Path policy {}, in ESXi’s words <code>{}</code>; the path changed {} times.</p>\n",
-            esc(&disk.policy),
-            esc(&disk.esxi),
-            thousands(disk.switches)
-        ),
-    };
-    format!(
-        "<h3>Paths of {host} to {target} ({workload})</h3>\n<div class=\"scroll\"><table class=\"plain\">\n<thead><tr>\
-         <th scope=\"col\">path</th><th scope=\"col\">way</th><th scope=\"col\">state</th><th scope=\"col\" class=\"num\">requests</th>\
-         <th scope=\"col\" class=\"num\">share</th><th scope=\"col\" class=\"num\">read MB/s</th>\
-         <th scope=\"col\" class=\"num\">written MB/s</th><th scope=\"col\" class=\"num\">average</th>\
-         <th scope=\"col\" class=\"num\">found dead</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n{policy}{negotiated}",
-        host = esc(&disk.host),
-        target = esc(&disk.target),
-        workload = esc(&disk.workload),
-        negotiated = negotiated(&disk.paths),
-    )
+    html! {
+        h3 { "Paths of " (disk.host) " to " (disk.target) " (" (disk.workload) ")" }
+        (plain_table(&COLUMNS, &html! { @for path in &disk.paths { (row(run, path, all)) } }))
+        @if !disk.policy.is_empty() {
+            p.quiet {
+                "Path policy " (disk.policy)
+                @if !disk.esxi.is_empty() { ", in ESXi’s words " code { (disk.esxi) } }
+                "; the path changed " (thousands(disk.switches)) " times."
+            }
+        }
+        (negotiated(&disk.paths))
+    }
 }
 
-fn row(run: &Run, path: &StoragePath, all: u64) -> String {
+fn row(run: &Run, path: &StoragePath, all: u64) -> Markup {
     let mbytes = |bytes: u64| format!("{:.1}", share(bytes as f64 / 1e3, run.measured_ms));
-    format!(
-        "<tr><td>{}</td><td>{} <code>{}</code> → <code>{}</code></td><td>{}</td><td class=\"num\">{}</td>\
-         <td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td></tr>\n",
-        path.path,
-        esc(&path.device),
-        esc(&path.address),
-        esc(&path.portal),
-        esc(&path.state),
-        thousands(path.ios),
-        percent(share(path.ios as f64, all as f64)),
-        mbytes(path.read_bytes),
-        mbytes(path.written_bytes),
-        path.latency_us.map_or_else(|| "–".to_owned(), |us| format!("{:.2} ms", us / 1e3)),
-        path.failures,
-    )
+    html! {
+        tr {
+            td { (path.path) }
+            td { (path.device) " " code { (path.address) } " → " code { (path.portal) } }
+            td { (path.state) }
+            td.num { (thousands(path.ios)) }
+            td.num { (percent(share(path.ios as f64, all as f64))) }
+            td.num { (mbytes(path.read_bytes)) }
+            td.num { (mbytes(path.written_bytes)) }
+            td.num { (path.latency_us.map_or_else(|| "–".to_owned(), |us| format!("{:.2} ms", us / 1e3))) }
+            td.num { (path.failures) }
+        }
+    }
 }
 
 /// What the sessions agreed on, each wording once.
-fn negotiated(paths: &[StoragePath]) -> String {
+fn negotiated(paths: &[StoragePath]) -> Markup {
     let mut said: Vec<(String, Vec<u32>)> = Vec::new();
     for path in paths {
         let Some(words) = path.negotiated.as_ref().map(words) else { continue };
@@ -70,18 +67,18 @@ fn negotiated(paths: &[StoragePath]) -> String {
         }
     }
     let several = said.len() > 1;
-    let line = |(words, of): &(String, Vec<u32>)| {
-        let of: Vec<String> = of.iter().map(u32::to_string).collect();
-        let which = if several { format!("Path {}: ", of.join(", ")) } else { String::new() };
-        format!("<p class=\"quiet\">{which}Negotiated: {words}.</p>\n")
-    };
-    said.iter().map(line).collect()
+    let numbers = |of: &[u32]| of.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    html! {
+        @for (words, of) in &said {
+            p.quiet { @if several { "Path " (numbers(of)) ": " } "Negotiated: " (words) "." }
+        }
+    }
 }
 
 /// The keys as RFC 7143 names them.
 fn words(of: &Negotiated) -> String {
     let yes = |flag| if flag { "Yes" } else { "No" };
-    let digest = |digest: &str| if digest.is_empty() { "None".to_owned() } else { esc(digest).to_string() };
+    let digest = |digest: &str| if digest.is_empty() { "None".to_owned() } else { digest.to_owned() };
     format!(
         "MaxRecvDataSegmentLength {} at the target, {} at the initiator; FirstBurstLength {}; MaxBurstLength {}; ImmediateData {}; \
          InitialR2T {}; HeaderDigest {}; DataDigest {}",

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use maud::{Markup, html};
 use nicteam_record::{Environment, Record};
 
-use super::disks;
-use crate::svg::esc;
+use super::{disks, document};
 use crate::units::percent;
 
 /// The last section.
-pub(super) fn section(record: &Record) -> String {
+pub(super) fn section(record: &Record) -> Markup {
     let environment = &record.environment;
     let experiment = &record.experiment;
     let rows = [
@@ -28,23 +28,31 @@ pub(super) fn section(record: &Record) -> String {
         ("order of the runs", experiment.order.join(", ")),
         ("seed", experiment.seed.to_string()),
     ];
-    let rows = rows.iter().filter(|(_, value)| !value.is_empty());
-    let rows: String = rows.map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>\n", esc(value))).collect();
-    format!(
-        "<section aria-labelledby=\"environment\">\n<h2 id=\"environment\">Environment</h2>\n<dl class=\"glossary\">\n{rows}</dl>\n\
-         <h3>What the figures count</h3>\n{counts}<h3>Run it again</h3>\n<pre><code>{command}</code></pre>\n\
-         <details>\n<summary>The experiment file</summary>\n<pre><code>{file}</code></pre>\n</details>\n</section>\n",
-        counts = COUNTS,
-        command = esc(&command(record)),
-        file = esc(&experiment.file),
-    )
+    let body = html! {
+        dl.glossary {
+            @for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) { dt { (name) } dd { (value) } }
+        }
+        h3 { "What the figures count" }
+        (what_counts())
+        h3 { "Run it again" }
+        pre { code { (command(record)) } }
+        details { summary { "The experiment file" } pre { code { (experiment.file) } } }
+    };
+    document::section("environment", "Environment", &body)
 }
 
-const COUNTS: &str = "<p><b>Delivered</b> is payload that the receiving programs read in the measured window, all connections \
-    together. <b>The limit</b> is the payload that the links at the narrowest side could have carried in it: preamble, gap, \
-    check sequence and headers taken off; where payload goes both ways at once, acknowledgements (one for two segments), too. \
-    <b>A member’s load</b> is its own byte counters beside what full frames on its link can show; it includes headers, \
-    acknowledgements and segments sent again. The warm-up is in no figure.</p>\n";
+fn what_counts() -> Markup {
+    html! {
+        p {
+            b { "Delivered" } " is payload that the receiving programs read in the measured window, all connections together. "
+            b { "The limit" } " is the payload that the links at the narrowest side could have carried in it: preamble, gap, "
+            "check sequence and headers taken off; where payload goes both ways at once, acknowledgements (one for two segments), "
+            "too. "
+            b { "A member’s load" } " is its own byte counters beside what full frames on its link can show; it includes headers, "
+            "acknowledgements and segments sent again. The warm-up is in no figure."
+        }
+    }
+}
 
 /// Who else ran teams, each once: `ovs: ovs-vswitchd (Open vSwitch) 3.1.0`.
 fn engines(record: &Record) -> String {

@@ -1,89 +1,91 @@
 //! How the connections shared, and the connections themselves.
 
+use maud::{Markup, html};
 use nicteam_record::{Connection, Datagrams, Run};
-
-use crate::svg::{esc, px};
-use crate::units::{percent, plural, rate, ratio, share, thousands};
 use nicteam_statistics::jain_index;
 
+use super::document::{Column, NUMBER, WORDS, plain_table};
+use crate::svg::px;
+use crate::units::{percent, plural, rate, ratio, share, thousands};
+
 /// A bar a connection, and the table behind it.
-pub(super) fn section(run: &Run) -> String {
+pub(super) fn section(run: &Run) -> Markup {
     if run.connections.is_empty() {
-        return String::new();
+        return Markup::default();
     }
     let rates: Vec<f64> = run.connections.iter().map(|connection| connection.delivered_bps).collect();
     let most = rates.iter().copied().fold(0.0, f64::max);
-    let bars: String = run.connections.iter().map(|connection| bar(connection, most)).collect();
-    let jain = match jain_index(&rates) {
-        Some(index) if rates.len() > 1 => format!(", Jain’s index {}", ratio(index)),
-        _ => String::new(),
-    };
-    format!(
-        "<h3>{count}{jain}</h3>\n<ul class=\"fair\">\n{bars}</ul>\n{table}",
-        count = plural(run.connections.len(), "connection"),
-        table = table(&run.connections) + &datagrams(&run.connections),
-    )
+    html! {
+        h3 {
+            (plural(run.connections.len(), "connection"))
+            @if let Some(index) = jain_index(&rates).filter(|_| rates.len() > 1) { ", Jain’s index " (ratio(index)) }
+        }
+        ul.fair { @for connection in &run.connections { (bar(connection, most)) } }
+        details {
+            summary { "Every connection" }
+            (plain_table(&CONNECTIONS, &html! { @for connection in &run.connections { (row(connection)) } }))
+        }
+        (datagrams(&run.connections))
+    }
 }
+
+const DATAGRAMS: [Column<'_>; 7] = [
+    ("no.", WORDS),
+    ("way", WORDS),
+    ("sent", NUMBER),
+    ("lost", NUMBER),
+    ("out of order", NUMBER),
+    ("twice", NUMBER),
+    ("longest silence", NUMBER),
+];
 
 /// What became of datagrams, where there are any.
-fn datagrams(connections: &[Connection]) -> String {
-    let row = |(connection, datagrams): (&Connection, &Datagrams)| {
-        let part =
-            |count: u64| format!("{} ({})", thousands(count), percent(share(count as f64, datagrams.sent as f64)));
-        format!(
-            "<tr><td>{}</td><td>{} → {}</td><td class=\"num\">{}</td><td class=\"num\">{}</td>\
-             <td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{:.1} ms</td></tr>\n",
-            connection.index,
-            esc(&connection.from),
-            esc(&connection.to),
-            thousands(datagrams.sent),
-            part(datagrams.lost),
-            part(datagrams.reordered),
-            part(datagrams.duplicated),
-            datagrams.longest_silence_us as f64 / 1e3,
-        )
-    };
+fn datagrams(connections: &[Connection]) -> Markup {
     let with = connections.iter().filter_map(|connection| Some((connection, connection.datagrams.as_ref()?)));
-    let rows: String = with.map(row).collect();
-    if rows.is_empty() {
-        return rows;
-    }
-    format!(
-        "<h3>Datagrams</h3>\n<div class=\"scroll\"><table class=\"plain\">\n<thead><tr><th scope=\"col\">no.</th>\
-         <th scope=\"col\">way</th><th scope=\"col\" class=\"num\">sent</th><th scope=\"col\" class=\"num\">lost</th>\
-         <th scope=\"col\" class=\"num\">out of order</th><th scope=\"col\" class=\"num\">twice</th>\
-         <th scope=\"col\" class=\"num\">longest silence</th></tr></thead>\n\
-         <tbody>\n{rows}</tbody>\n</table></div>\n"
-    )
+    let with: Vec<(&Connection, &Datagrams)> = with.collect();
+    let part =
+        |count: u64, of: &Datagrams| format!("{} ({})", thousands(count), percent(share(count as f64, of.sent as f64)));
+    let rows = html! {
+        @for (connection, of) in &with {
+            tr {
+                td { (connection.index) }
+                td { (connection.from) " → " (connection.to) }
+                td.num { (thousands(of.sent)) }
+                @for count in [of.lost, of.reordered, of.duplicated] { td.num { (part(count, of)) } }
+                td.num { (format!("{:.1} ms", of.longest_silence_us as f64 / 1e3)) }
+            }
+        }
+    };
+    html! { @if !with.is_empty() { h3 { "Datagrams" } (plain_table(&DATAGRAMS, &rows)) } }
 }
 
-fn bar(connection: &Connection, most: f64) -> String {
+fn bar(connection: &Connection, most: f64) -> Markup {
     let width = share(connection.delivered_bps, most).clamp(0.0, 1.0) * 100.0;
-    format!(
-        "<li><span class=\"who\">{} {} → {}</span><span class=\"bar\"><i style=\"width:{}%\"></i></span><span class=\"num\">{}</span></li>\n",
-        connection.index,
-        esc(&connection.from),
-        esc(&connection.to),
-        px(width),
-        rate(connection.delivered_bps),
-    )
+    html! {
+        li {
+            span.who { (connection.index) " " (connection.from) " → " (connection.to) }
+            span.bar { i style={ "width:" (px(width)) "%" } {} }
+            span.num { (rate(connection.delivered_bps)) }
+        }
+    }
 }
 
-fn table(connections: &[Connection]) -> String {
-    let rows: String = connections.iter().map(row).collect();
-    format!(
-        "<details>\n<summary>Every connection</summary>\n<div class=\"scroll\"><table class=\"plain\">\n<thead><tr>\
-         <th scope=\"col\">no.</th><th scope=\"col\">workload</th><th scope=\"col\">from</th><th scope=\"col\">to</th>\
-         <th scope=\"col\" class=\"num\">delivered</th><th scope=\"col\" class=\"num\">segments</th>\
-         <th scope=\"col\" class=\"num\">sent again</th><th scope=\"col\" class=\"num\">round trip</th>\
-         <th scope=\"col\">congestion control</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n</details>\n"
-    )
-}
+const CONNECTIONS: [Column<'_>; 9] = [
+    ("no.", WORDS),
+    ("workload", WORDS),
+    ("from", WORDS),
+    ("to", WORDS),
+    ("delivered", NUMBER),
+    ("segments", NUMBER),
+    ("sent again", NUMBER),
+    ("round trip", NUMBER),
+    ("congestion control", WORDS),
+];
 
-fn row(connection: &Connection) -> String {
+fn row(connection: &Connection) -> Markup {
     let again = share(connection.retransmits as f64, connection.segments as f64);
     // The kernel tells nothing of the kind about datagrams.
-    let [segments, again, rtt] = match connection.datagrams {
+    let of_tcp = match connection.datagrams {
         Some(_) => ["–", "–", "–"].map(str::to_owned),
         None => [
             thousands(connection.segments),
@@ -96,21 +98,17 @@ fn row(connection: &Connection) -> String {
         None if connection.congestion.is_empty() => connection.transport.clone(),
         None => connection.congestion.clone(),
     };
-    format!(
-        "<tr><td>{}</td><td>{}</td><td>{} <code>{}</code></td><td>{} <code>{}</code></td><td class=\"num\">{}</td>\
-         <td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td><td>{}</td></tr>\n",
-        connection.index,
-        esc(&connection.workload),
-        esc(&connection.from),
-        esc(&connection.src),
-        esc(&connection.to),
-        esc(&connection.dst),
-        rate(connection.delivered_bps),
-        segments,
-        again,
-        rtt,
-        esc(&how),
-    )
+    html! {
+        tr {
+            td { (connection.index) }
+            td { (connection.workload) }
+            td { (connection.from) " " code { (connection.src) } }
+            td { (connection.to) " " code { (connection.dst) } }
+            td.num { (rate(connection.delivered_bps)) }
+            @for figure in &of_tcp { td.num { (figure) } }
+            td { (how) }
+        }
+    }
 }
 
 /// Milliseconds with two decimals.

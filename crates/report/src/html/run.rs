@@ -1,104 +1,94 @@
 //! One run's section.
 
+use maud::{Markup, html};
 use nicteam_record::{Memory, Run, Sample};
 
 use super::cells::of_limit;
+use super::document::{Column, NUMBER, WORDS, plain_table};
 use super::{disks, fairness, tasks, timeline, traffic};
 use crate::explain;
 use crate::figures;
-use crate::svg::esc;
 use crate::units::{percent, rate, ratio};
 
 /// What set the limit, what every member and every connection did.
-pub(super) fn section(index: usize, run: &Run, samples: &[Sample]) -> String {
+pub(super) fn section(index: usize, run: &Run, samples: &[Sample]) -> Markup {
     let explanation = explain(run);
-    let description =
-        run.description.as_deref().map_or_else(String::new, |text| format!("<p class=\"quiet\">{}</p>\n", esc(text)));
-    let facts: String = explanation.facts.iter().map(|fact| format!("<li>{}</li>\n", esc(fact))).collect();
-    let facts = if facts.is_empty() {
-        facts
-    } else {
-        format!("<details>\n<summary>What this rests on</summary>\n<ul>\n{facts}</ul>\n</details>\n")
-    };
-    format!(
-        "<section class=\"run\" id=\"run-{index}\" aria-labelledby=\"run-{index}-name\">\n<h2 id=\"run-{index}-name\">{name}</h2>\n\
-         {description}<p class=\"verdict\">{sentence}</p>\n{score}{figures}{facts}{traffic}{tasks}{disks}{timeline}{fairness}{measured}</section>\n",
-        name = esc(&run.name),
-        sentence = esc(&explanation.sentence),
-        score = score(run),
-        figures = figures(run),
-        traffic = traffic::section(run, samples),
-        timeline = timeline::section(run),
-        fairness = fairness::section(run),
-        tasks = tasks::section(run),
-        disks = disks::section(run),
-        measured = measured(run),
-    )
+    html! {
+        section.run id={ "run-" (index) } aria-labelledby={ "run-" (index) "-name" } {
+            h2 id={ "run-" (index) "-name" } { (run.name) }
+            @if let Some(description) = &run.description { p.quiet { (description) } }
+            p.verdict { (explanation.sentence) }
+            (score(run))
+            (figures(run))
+            @if !explanation.facts.is_empty() {
+                details {
+                    summary { "What this rests on" }
+                    ul { @for fact in &explanation.facts { li { (fact) } } }
+                }
+            }
+            (traffic::section(run, samples))
+            (tasks::section(run))
+            (disks::section(run))
+            (timeline::section(run))
+            (fairness::section(run))
+            (measured(run))
+        }
+    }
 }
 
 /// The figures in a line.
-fn score(run: &Run) -> String {
-    let published = run
-        .published_of_limit
-        .map_or_else(String::new, |part| format!("<span><b>{}</b> published</span>", ratio(part)));
-    let words = run
-        .published
-        .as_deref()
-        .map_or_else(String::new, |words| format!("<p class=\"quiet\">The published test: {}</p>\n", esc(words)));
-    format!(
-        "<p class=\"score\"><span><b>{}</b> of the limit</span><span><b>{}</b> delivered of {}</span>{published}\
-         <span>processors {} busy</span></p>\n{words}",
-        of_limit(run),
-        rate(run.delivered_bps),
-        rate(run.limit_bps),
-        percent(run.cpu.busy),
-    )
+fn score(run: &Run) -> Markup {
+    html! {
+        p.score {
+            span { b { (of_limit(run)) } " of the limit" }
+            span { b { (rate(run.delivered_bps)) } " delivered of " (rate(run.limit_bps)) }
+            @if let Some(part) = run.published_of_limit { span { b { (ratio(part)) } " published" } }
+            span { "processors " (percent(run.cpu.busy)) " busy" }
+        }
+        @if let Some(words) = &run.published { p.quiet { "The published test: " (words) } }
+    }
 }
 
 /// The figures of storage, as the published tests print them.
-pub(super) fn figures(run: &Run) -> String {
-    let lines = figures::lines(run);
-    lines.iter().map(|line| format!("<p class=\"figures\">{}</p>\n", esc(line))).collect()
+pub(super) fn figures(run: &Run) -> Markup {
+    html! { @for line in figures::lines(run) { p.figures { (line) } } }
 }
 
+const HOSTS: [Column<'_>; 5] =
+    [("host", WORDS), ("MAC address", WORDS), ("address", WORDS), ("device", WORDS), ("processor time", NUMBER)];
+
 /// What each figure counts, and the hosts as they were.
-fn measured(run: &Run) -> String {
-    let hosts: String = run
-        .topology
-        .hosts
-        .iter()
-        .map(|host| {
-            format!(
-                "<tr><td>{}</td><td><code>{}</code></td><td><code>{}</code></td><td><code>{}</code></td><td class=\"num\">{}</td></tr>\n",
-                esc(&host.name),
-                esc(&host.mac),
-                esc(&host.address),
-                esc(&host.device),
-                cpu_seconds(run, &host.name),
-            )
-        })
-        .collect();
-    format!(
-        "<details>\n<summary>How this run was measured</summary>\n<dl class=\"glossary\">\n\
-         <dt>measured</dt><dd>{} s, after {} s of warm-up</dd>\n<dt>limit</dt><dd>{}</dd>\n\
-         <dt>delivered counts</dt><dd>{}</dd>\n<dt>members count</dt><dd>{}</dd>\n\
-         <dt>processors</dt><dd>{} busy, {} taken away by a hypervisor{}</dd>\n{}\
-         <dt>raw samples</dt><dd><code>{}</code><br>SHA-256 <code>{}</code></dd>\n</dl>\n\
-         <div class=\"scroll\"><table class=\"plain\">\n<thead><tr><th scope=\"col\">host</th><th scope=\"col\">MAC address</th>\
-         <th scope=\"col\">address</th><th scope=\"col\">device</th><th scope=\"col\" class=\"num\">processor time</th></tr></thead>\n\
-         <tbody>\n{hosts}</tbody>\n</table></div>\n</details>\n",
-        seconds(run.measured_ms),
-        seconds(run.warmup_ms),
-        esc(&run.limit_reason),
-        esc(&run.delivered_counted_at),
-        esc(&run.members_counted_at),
-        percent(run.cpu.busy),
-        percent(run.cpu.stolen),
-        cores(&run.cpu.cores),
-        run.memory.as_ref().map_or_else(String::new, memory),
-        esc(&run.samples),
-        esc(&run.samples_sha256),
-    )
+fn measured(run: &Run) -> Markup {
+    let hosts = html! {
+        @for host in &run.topology.hosts {
+            tr {
+                td { (host.name) }
+                td { code { (host.mac) } }
+                td { code { (host.address) } }
+                td { code { (host.device) } }
+                td.num { (cpu_seconds(run, &host.name)) }
+            }
+        }
+    };
+    html! {
+        details {
+            summary { "How this run was measured" }
+            dl.glossary {
+                dt { "measured" } dd { (seconds(run.measured_ms)) " s, after " (seconds(run.warmup_ms)) " s of warm-up" }
+                dt { "limit" } dd { (run.limit_reason) }
+                dt { "delivered counts" } dd { (run.delivered_counted_at) }
+                dt { "members count" } dd { (run.members_counted_at) }
+                dt { "processors" }
+                dd {
+                    (percent(run.cpu.busy)) " busy, " (percent(run.cpu.stolen)) " taken away by a hypervisor"
+                    (cores(&run.cpu.cores))
+                }
+                @if let Some(memory) = &run.memory { dt { "memory" } dd { (self::memory(memory)) } }
+                dt { "raw samples" } dd { code { (run.samples) } br; "SHA-256 " code { (run.samples_sha256) } }
+            }
+            (plain_table(&HOSTS, &hosts))
+        }
+    }
 }
 
 /// `; by core 71 %, 48 %`.
@@ -109,11 +99,7 @@ fn cores(cores: &[f64]) -> String {
 
 fn memory(memory: &Memory) -> String {
     let gib = |bytes: u64| format!("{:.2} GiB", bytes as f64 / f64::from(1u32 << 30));
-    format!(
-        "<dt>memory</dt><dd>{} in use at most, {} swapped out</dd>\n",
-        gib(memory.used_bytes),
-        gib(memory.swapped_bytes)
-    )
+    format!("{} in use at most, {} swapped out", gib(memory.used_bytes), gib(memory.swapped_bytes))
 }
 
 fn seconds(ms: f64) -> String {

@@ -1,67 +1,66 @@
 //! Tasks that are no flow of bytes: operations, transfers, probes.
 
+use maud::{Markup, html};
 use nicteam_record::{Histogram, Operations, Probes, Run, Transfer};
 
+use super::document::{Column, NUMBER, WORDS, plain_table};
 use crate::figures::{content, mean_ms, milliseconds, operations_bps};
-use crate::svg::esc;
 use crate::units::{bytes, mebibytes, megabytes, percent, share, thousands};
 
 /// A table a sort of task, where there are any.
-pub(super) fn section(run: &Run) -> String {
-    let operations = run.operations.iter().map(operations);
-    let transfers = run.transfers.iter().map(transfer);
-    let probes = run.probes.iter().map(probes);
-    traffic_tests(run)
-        + &table("Operations", OPERATIONS, operations)
-        + &specifications(run)
-        + &table("Transfers", TRANSFERS, transfers)
-        + &table("Probes", &["sent", "lost", "longest silence", "median round trip", "longest"], probes)
-        + &echoes(run)
+pub(super) fn section(run: &Run) -> Markup {
+    html! {
+        (traffic_tests(run))
+        (table("Operations", OPERATIONS, run.operations.iter().map(operations)))
+        (specifications(run))
+        (table("Transfers", TRANSFERS, run.transfers.iter().map(transfer)))
+        (table("Probes", PROBES, run.probes.iter().map(probes)))
+        (echoes(run))
+    }
 }
 
 /// The tables that SoftEther's client prints.
-fn traffic_tests(run: &Run) -> String {
-    let each = run.traffic_tests.iter().map(|test| {
-        format!(
-            "<h3>{} to {}, by {}, {} connections</h3>\n<div class=\"scroll\"><pre><code>{}</code></pre></div>\n",
-            esc(&test.from),
-            esc(&test.to),
-            esc(&test.by),
-            test.connections,
-            esc(&test.table())
-        )
-    });
-    each.collect()
+fn traffic_tests(run: &Run) -> Markup {
+    html! {
+        @for test in &run.traffic_tests {
+            h3 { (test.from) " to " (test.to) ", by " (test.by) ", " (test.connections) " connections" }
+            div.scroll { pre { code { (test.table()) } } }
+        }
+    }
 }
 
 /// What `ping` would have printed.
-fn echoes(run: &Run) -> String {
-    let each = run.probes.iter().filter_map(|task| Some((task, task.echo.as_ref()?)));
-    each.map(|(task, echo)| format!("<pre><code>{}</code></pre>\n", esc(&echo.words(task.sent)))).collect()
+fn echoes(run: &Run) -> Markup {
+    html! {
+        @for task in &run.probes {
+            @if let Some(echo) = &task.echo { pre { code { (echo.words(task.sent)) } } }
+        }
+    }
 }
 
 const OPERATIONS: &[&str] =
     &["average ms", "a second", "MiB/s", "median", "99 % within", "99.9 % within", "longest", "answered", "failed"];
 const TRANSFERS: &[&str] = &["MB/s", "MiB/s", "the program saw", "bytes", "blocks", "took", "longest stall", "content"];
+const PROBES: &[&str] = &["sent", "lost", "longest silence", "median round trip", "longest"];
 
 /// A row: which task, between whom, and its cells.
 type Row<'a> = (u32, &'a str, [&'a str; 2], Vec<String>);
 
-fn table<'a>(title: &str, columns: &[&str], rows: impl Iterator<Item = Row<'a>>) -> String {
-    let rows: String = rows
-        .map(|(index, workload, [from, to], cells)| {
-            let cells: String = cells.iter().map(|cell| format!("<td class=\"num\">{}</td>", esc(cell))).collect();
-            format!("<tr><td>{index}</td><td>{}</td><td>{} → {}</td>{cells}</tr>\n", esc(workload), esc(from), esc(to))
-        })
-        .collect();
-    if rows.is_empty() {
-        return rows;
-    }
-    let columns: String = columns.iter().map(|name| format!("<th scope=\"col\" class=\"num\">{name}</th>")).collect();
-    format!(
-        "<h3>{title}</h3>\n<div class=\"scroll\"><table class=\"plain\">\n<thead><tr><th scope=\"col\">no.</th>\
-         <th scope=\"col\">workload</th><th scope=\"col\">way</th>{columns}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
-    )
+fn table<'a>(title: &str, columns: &[&str], rows: impl Iterator<Item = Row<'a>>) -> Markup {
+    let rows: Vec<Row<'_>> = rows.collect();
+    let named = [("no.", WORDS), ("workload", WORDS), ("way", WORDS)];
+    let columns: Vec<Column<'_>> = named.into_iter().chain(columns.iter().map(|name| (*name, NUMBER))).collect();
+    let body = html! {
+        @for (index, workload, [from, to], cells) in &rows {
+            tr {
+                td { (index) }
+                td { (workload) }
+                td { (from) " → " (to) }
+                @for cell in cells { td.num { (cell) } }
+            }
+        }
+    };
+    html! { @if !rows.is_empty() { h3 { (title) } (plain_table(&columns, &body)) } }
 }
 
 fn operations(task: &Operations) -> Row<'_> {
@@ -80,23 +79,22 @@ fn operations(task: &Operations) -> Row<'_> {
 }
 
 /// What the operations were, and from when on they count.
-fn specifications(run: &Run) -> String {
-    let said = run.operations.iter().filter(|task| !task.specification.is_empty());
-    let said = said.map(|task| {
-        let read = share(task.read_bytes as f64, task.read_bytes.saturating_add(task.written_bytes) as f64);
-        let steady = match task.steady_from_ms {
-            _ if task.unsteady => "; no steady state was found, so the whole window counts".to_owned(),
-            Some(ms) if ms > 0.0 => format!("; steady from {:.1} s on", ms / 1e3),
-            _ => String::new(),
-        };
-        format!(
-            "<p class=\"quiet\">{}: {}. {} of the bytes were read{steady}.</p>\n",
-            esc(&task.workload),
-            esc(&task.specification),
-            percent(read)
-        )
-    });
-    said.collect()
+fn specifications(run: &Run) -> Markup {
+    let read = |task: &Operations| {
+        percent(share(task.read_bytes as f64, task.read_bytes.saturating_add(task.written_bytes) as f64))
+    };
+    let steady = |task: &Operations| match task.steady_from_ms {
+        _ if task.unsteady => "; no steady state was found, so the whole window counts".to_owned(),
+        Some(ms) if ms > 0.0 => format!("; steady from {:.1} s on", ms / 1e3),
+        _ => String::new(),
+    };
+    html! {
+        @for task in run.operations.iter().filter(|task| !task.specification.is_empty()) {
+            p.quiet {
+                (task.workload) ": " (task.specification) ". " (read(task)) " of the bytes were read" (steady(task)) "."
+            }
+        }
+    }
 }
 
 fn transfer(task: &Transfer) -> Row<'_> {

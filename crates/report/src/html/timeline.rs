@@ -1,9 +1,11 @@
 //! What happened in a run: marks in the lanes of traffic, and a list.
 
+use maud::{Markup, html};
 use nicteam_record::{Event, Run};
 
-use super::traffic::{Span, Time};
-use crate::svg::{esc, px};
+use super::document::{NUMBER, WORDS, plain_table};
+use super::lanes::{Span, Time};
+use crate::svg::px;
 use crate::team::Team;
 use crate::units::plural;
 
@@ -11,55 +13,53 @@ use crate::units::plural;
 const MOST: usize = 200;
 
 /// The list; nothing where nothing happened.
-pub(super) fn section(run: &Run) -> String {
+pub(super) fn section(run: &Run) -> Markup {
     if run.events.is_empty() {
-        return String::new();
+        return Markup::default();
     }
-    let rows: String = run.events.iter().take(MOST).map(row).collect();
+    let columns = [("when", NUMBER), ("where", WORDS), ("kind", WORDS), ("what", WORDS)];
+    let rows = html! {
+        @for event in run.events.iter().take(MOST) {
+            tr {
+                td.num { (seconds(event.t_ms)) }
+                td { (event.node) }
+                td { (event.kind.name()) }
+                td { (event.text) }
+            }
+        }
+    };
     let more = run.events.len().saturating_sub(MOST);
-    let more = if more > 0 { format!(" {} more are in the record.", plural(more, "event")) } else { String::new() };
-    format!(
-        "<h3>What happened</h3>\n<div class=\"scroll\"><table class=\"plain\">\n<thead><tr>\
-         <th scope=\"col\" class=\"num\">when</th><th scope=\"col\">where</th><th scope=\"col\">kind</th>\
-         <th scope=\"col\">what</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n\
-         <p class=\"quiet\">Seconds since the measured window began; what happened to a team is marked in its lanes.{more}</p>\n"
-    )
-}
-
-fn row(event: &Event) -> String {
-    format!(
-        "<tr><td class=\"num\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-        seconds(event.t_ms),
-        esc(&event.node),
-        event.kind.name(),
-        esc(&event.text),
-    )
+    html! {
+        h3 { "What happened" }
+        (plain_table(&columns, &rows))
+        p.quiet {
+            "Seconds since the measured window began; what happened to a team is marked in its lanes."
+            @if more > 0 { " " (plural(more, "event")) " more are in the record." }
+        }
+    }
 }
 
 /// A team's events over its lanes: over one of them if it happened to a member alone.
-pub(super) fn marks(run: &Run, team: &Team<'_>, time: &Time, lane: impl Fn(Option<usize>) -> Span) -> String {
+pub(super) fn marks(run: &Run, team: &Team<'_>, time: &Time) -> Markup {
     let device = |event: &Event| event.team.as_deref().is_none_or(|device| device == team.device);
     let own = run.events.iter().filter(|event| event.node == team.node && device(event) && time.has(event.t_ms));
-    let mark = |event: &Event| {
-        let member = event.member.as_deref();
-        let place = member.and_then(|member| team.members.iter().position(|device| device == member));
-        mark(event, time.x(event.t_ms), &lane(place))
+    let span = |event: &Event| {
+        let place = team.members.iter().position(|device| Some(device) == event.member.as_ref());
+        place.map_or_else(|| Span::of_lanes(team.members.len()), Span::of_lane)
     };
-    own.take(MOST).map(mark).collect()
+    html! { @for event in own.take(MOST) { (mark(event, time.x(event.t_ms), &span(event))) } }
 }
 
 /// A line with a flag, which says what it is when it is pointed at.
-fn mark(event: &Event, x: f64, span: &Span) -> String {
-    format!(
-        "<g class=\"event {kind}\"><title>{when}: {text}</title>\
-         <line x1=\"{x}\" x2=\"{x}\" y1=\"{top}\" y2=\"{bottom}\"/><path d=\"M{x} {top}l6 3l-6 3Z\"/></g>",
-        kind = event.kind.name(),
-        when = seconds(event.t_ms),
-        text = esc(&event.text),
-        x = px(x),
-        top = px(span.top),
-        bottom = px(span.bottom),
-    )
+fn mark(event: &Event, x: f64, span: &Span) -> Markup {
+    let (x, top) = (px(x), px(span.top));
+    html! {
+        g class={ "event " (event.kind.name()) } {
+            title { (seconds(event.t_ms)) ": " (event.text) }
+            line x1=(x) x2=(x) y1=(top) y2=(px(span.bottom)) {}
+            path d={ "M" (x) " " (top) "l6 3l-6 3Z" } {}
+        }
+    }
 }
 
 /// `1.25 s`; no number of a stranger's that no run can have.

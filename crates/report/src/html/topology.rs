@@ -2,15 +2,17 @@
 
 mod guests;
 
+use maud::{Markup, html};
 use nicteam_record::{Impairments, Link, Record, Topology};
 
-use crate::svg::{esc, hue, px};
+use super::document;
+use crate::svg::{hue, px};
 use crate::team::{Team, TeamMode};
 use crate::units::{link_rate, percent};
 use crate::view::link_at;
 
 /// A drawing for each topology that differs in more than addresses and engines.
-pub(super) fn section(record: &Record) -> String {
+pub(super) fn section(record: &Record) -> Markup {
     let mut drawings: Vec<(Topology, Vec<&str>)> = Vec::new();
     for run in &record.runs {
         let shape = as_drawn(&run.topology);
@@ -20,18 +22,15 @@ pub(super) fn section(record: &Record) -> String {
         }
     }
     let several = drawings.len() > 1;
-    let figures: String = drawings
-        .iter()
-        .map(|(topology, names)| {
-            let caption = if several {
-                format!("<figcaption class=\"quiet\">{}</figcaption>", esc(&names.join(", ")))
-            } else {
-                String::new()
-            };
-            format!("<figure class=\"map\"><div class=\"scroll\">{}</div>{caption}</figure>\n", draw(topology))
-        })
-        .collect();
-    format!("<section aria-labelledby=\"topology\">\n<h2 id=\"topology\">What was built</h2>\n{figures}</section>\n")
+    let body = html! {
+        @for (topology, names) in &drawings {
+            figure.map {
+                div.scroll { (draw(topology)) }
+                @if several { figcaption.quiet { (names.join(", ")) } }
+            }
+        }
+    };
+    document::section("topology", "What was built", &body)
 }
 
 /// What of a topology its drawing shows: no MAC addresses, and not who runs a team by which programs and offloads.
@@ -80,7 +79,7 @@ const CABLE: f64 = 8.0;
 /// How far below a row its long cables run.
 const BOW: f64 = 34.0;
 
-fn draw(topology: &Topology) -> String {
+fn draw(topology: &Topology) -> Markup {
     let places = arrange(topology);
     let bundles = bundles(topology);
     let width = places.iter().map(|place| place.x + place.width).fold(0.0, f64::max) + 2.0;
@@ -90,18 +89,15 @@ fn draw(topology: &Topology) -> String {
     let below = if topology.switches.is_empty() && row > 2 { below } else { 2.0 };
     let below = below.max(guests::height(topology));
     let height = places.iter().map(|place| place.y + place.height).fold(0.0, f64::max) + below;
-    let cables: String = bundles.iter().map(|bundle| cables(topology, &places, &bundles, bundle)).collect();
-    let nodes: String = places.iter().map(|place| node(topology, place) + &guests::draw(topology, place)).collect();
-    format!(
-        "<svg width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" style=\"min-width:{min}px\" role=\"img\" aria-label=\"{hosts} hosts, \
-         {switches} switches, {links} links\">{cables}{nodes}</svg>",
-        w = px(width),
-        h = px(height),
-        min = px(width.min(700.0)),
-        hosts = row,
-        switches = topology.switches.len(),
-        links = topology.links.len(),
-    )
+    let (w, h) = (px(width), px(height));
+    let label = format!("{row} hosts, {} switches, {} links", topology.switches.len(), topology.links.len());
+    html! {
+        svg width=(w) height=(h) viewBox={ "0 0 " (w) " " (h) } style={ "min-width:" (px(width.min(700.0))) "px" }
+            role="img" aria-label=(label) {
+            @for bundle in &bundles { (cables(topology, &places, &bundles, bundle)) }
+            @for place in &places { (node(topology, place)) (guests::draw(topology, place)) }
+        }
+    }
 }
 
 /// Switches share the upper row, hosts stand in the lower one.
@@ -167,9 +163,9 @@ fn bundles(topology: &Topology) -> Vec<Bundle<'_>> {
 }
 
 /// A bundle's lines and its label.
-fn cables(topology: &Topology, places: &[Place<'_>], bundles: &[Bundle<'_>], bundle: &Bundle<'_>) -> String {
+fn cables(topology: &Topology, places: &[Place<'_>], bundles: &[Bundle<'_>], bundle: &Bundle<'_>) -> Markup {
     let find = |name: &str| places.iter().find(|place| place.name == name);
-    let (Some(a), Some(b)) = (find(bundle.a), find(bundle.b)) else { return String::new() };
+    let (Some(a), Some(b)) = (find(bundle.a), find(bundle.b)) else { return Markup::default() };
     let label = label(&bundle.rates_bps);
     if a.y == b.y {
         let (left, right) = if a.x <= b.x { (a, b) } else { (b, a) };
@@ -182,11 +178,11 @@ fn cables(topology: &Topology, places: &[Place<'_>], bundles: &[Bundle<'_>], bun
     let lines = bundle.lines(&|offset| format!("M{} {}L{} {}", px(x + offset), px(from), px(end + offset), px(to)));
     let spread = tag(end, to + 26.0, &spread_label(topology, upper, lower));
     let middle = ((x + end) / 2.0, (from + to) / 2.0 + 4.0);
-    format!("{lines}{spread}{}{}", tag(middle.0, middle.1, &label), bundle.faults(middle.0, middle.1))
+    html! { (lines) (spread) (tag(middle.0, middle.1, &label)) (bundle.faults(middle.0, middle.1)) }
 }
 
 /// Cables between two nodes of a row; below the row if others stand between them.
-fn level(places: &[Place<'_>], left: &Place<'_>, right: &Place<'_>, bundle: &Bundle<'_>, label: &str) -> String {
+fn level(places: &[Place<'_>], left: &Place<'_>, right: &Place<'_>, bundle: &Bundle<'_>, label: &str) -> Markup {
     if !beside(places, left, right) {
         let (from, to) = (left.x + left.width / 2.0, right.x + right.width / 2.0);
         let bottom = left.y + left.height;
@@ -195,14 +191,14 @@ fn level(places: &[Place<'_>], left: &Place<'_>, right: &Place<'_>, bundle: &Bun
             format!("M{} {bottom}V{y}H{}V{bottom}", px(from - offset), px(to + offset), bottom = px(bottom))
         });
         let (x, y) = ((from + to) / 2.0, bottom + BOW + 4.0);
-        return format!("{lines}{}{}", tag(x, y, label), bundle.faults(x, y));
+        return html! { (lines) (tag(x, y, label)) (bundle.faults(x, y)) };
     }
     let (from, to) = (left.x + left.width, right.x);
     let middle = left.y + left.height / 2.0;
     let lines = bundle.lines(&|offset| format!("M{} {}H{}", px(from), px(middle + offset), px(to)));
     let half = bundle.hues.len() as f64 * CABLE / 2.0;
     let x = (from + to) / 2.0;
-    format!("{lines}{}{}", tag(x, middle - half - 8.0, label), bundle.faults(x, middle + half))
+    html! { (lines) (tag(x, middle - half - 8.0, label)) (bundle.faults(x, middle + half)) }
 }
 
 /// Whether nothing stands between two nodes of a row.
@@ -212,18 +208,19 @@ fn beside(places: &[Place<'_>], left: &Place<'_>, right: &Place<'_>) -> bool {
 
 impl Bundle<'_> {
     /// A line a cable; `line` draws one that runs beside the middle.
-    fn lines(&self, line: &dyn Fn(f64) -> String) -> String {
+    fn lines(&self, line: &dyn Fn(f64) -> String) -> Markup {
         let middle = (self.hues.len() as f64 - 1.0) / 2.0;
-        let lines = self.hues.iter().enumerate().map(|(index, place)| {
-            let faulty = self.impaired.get(index).is_some_and(|words| !words.is_empty());
-            let dashed = if faulty { " stroke-dasharray=\"7 4\"" } else { "" };
-            format!("<path class=\"wire {}\"{dashed} d=\"{}\"/>", hue(*place), line((index as f64 - middle) * CABLE))
-        });
-        lines.collect()
+        let is_faulty = |index: usize| self.impaired.get(index).is_some_and(|words| !words.is_empty());
+        html! {
+            @for (index, place) in self.hues.iter().enumerate() {
+                path class={ "wire " (hue(*place)) } stroke-dasharray=[is_faulty(index).then_some("7 4")]
+                    d=(line((index as f64 - middle) * CABLE)) {}
+            }
+        }
     }
 
     /// What the cables are declared to do to frames, a line each kind, below a point.
-    fn faults(&self, x: f64, y: f64) -> String {
+    fn faults(&self, x: f64, y: f64) -> Markup {
         let mut kinds: Vec<(&str, usize)> = Vec::new();
         for words in self.impaired.iter().filter(|words| !words.is_empty()) {
             match kinds.iter_mut().find(|(known, _)| known == words) {
@@ -232,11 +229,12 @@ impl Bundle<'_> {
             }
         }
         let all = self.impaired.len();
-        let line = |(number, (words, count)): (usize, &(&str, usize))| {
-            let which = if *count == all { String::new() } else { format!("{count} of {all}: ") };
-            tag(x, y + 16.0 * (number as f64 + 1.0), &format!("{which}{words}"))
-        };
-        kinds.iter().enumerate().map(line).collect()
+        html! {
+            @for (number, (words, count)) in kinds.iter().enumerate() {
+                @let which = if *count == all { String::new() } else { format!("{count} of {all}: ") };
+                (tag(x, y + 16.0 * (number as f64 + 1.0), &format!("{which}{words}")))
+            }
+        }
     }
 }
 
@@ -270,8 +268,8 @@ fn words(impairments: &Impairments) -> String {
 }
 
 /// A text on the cables.
-fn tag(x: f64, y: f64, text: &str) -> String {
-    format!("<text class=\"halo\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>", px(x), px(y), esc(text))
+fn tag(x: f64, y: f64, text: &str) -> Markup {
+    html! { text.halo x=(px(x)) y=(px(y)) text-anchor="middle" { (text) } }
 }
 
 /// Where a host's bundle meets its upper edge: several stand apart.
@@ -331,8 +329,8 @@ fn how(team: &Team<'_>) -> String {
 }
 
 /// A node's box and what stands in it.
-fn node(topology: &Topology, place: &Place<'_>) -> String {
-    let (class, lines) = if place.is_switch {
+fn node(topology: &Topology, place: &Place<'_>) -> Markup {
+    let (class, lines): (&str, Vec<String>) = if place.is_switch {
         let spread = match (groups(topology, place.name).count(), common_spread(topology, place.name)) {
             (0, _) => "switch, no aggregation".to_owned(),
             (_, Some(how)) => format!("switch, spreads by {how}"),
@@ -359,22 +357,13 @@ fn node(topology: &Topology, place: &Place<'_>) -> String {
     };
     let x = px(place.x + place.width / 2.0);
     let first = place.y + place.height / 2.0 - 4.0 - 8.0 * (lines.len() as f64 - 1.0);
-    let lines: String = lines
-        .iter()
-        .enumerate()
-        .map(|(index, line)| {
-            let y = px(first + 19.0 + 17.0 * index as f64);
-            format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\">{}</text>", esc(line))
-        })
-        .collect();
-    format!(
-        "<g><rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"5\"/>\
-         <text class=\"name\" x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>{lines}</g>",
-        px(place.x),
-        px(place.y),
-        px(place.width),
-        px(place.height),
-        px(first),
-        esc(place.name),
-    )
+    html! {
+        g {
+            rect class=(class) x=(px(place.x)) y=(px(place.y)) width=(px(place.width)) height=(px(place.height)) rx="5" {}
+            text.name x=(x) y=(px(first)) text-anchor="middle" { (place.name) }
+            @for (index, line) in lines.iter().enumerate() {
+                text x=(x) y=(px(first + 19.0 + 17.0 * index as f64)) text-anchor="middle" { (line) }
+            }
+        }
+    }
 }

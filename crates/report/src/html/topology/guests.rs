@@ -1,9 +1,10 @@
 //! A host's guests: a box below the host, and the bridge between them.
 
+use maud::{Markup, html};
 use nicteam_record::{Host, Topology};
 
 use super::{Place, tag};
-use crate::svg::{esc, px};
+use crate::svg::px;
 
 /// Between a host and the box of its guests.
 const GAP: f64 = 34.0;
@@ -18,30 +19,24 @@ pub(super) fn height(topology: &Topology) -> f64 {
 }
 
 /// The guests of the host that stands here; nothing if it has none.
-pub(super) fn draw(topology: &Topology, host: &Place<'_>) -> String {
+pub(super) fn draw(topology: &Topology, host: &Place<'_>) -> Markup {
     let lines = lines(topology, host.name);
     if lines.is_empty() {
-        return String::new();
+        return Markup::default();
     }
     let (middle, bottom) = (host.x + host.width / 2.0, host.y + host.height);
     let top = bottom + GAP;
-    let text = |(number, line): (usize, &String)| {
-        let y = px(top + LINE * (number as f64 + 1.0) + 2.0);
-        format!("<text x=\"{}\" y=\"{y}\" text-anchor=\"middle\">{}</text>", px(middle), esc(line))
-    };
-    let named: String = lines.iter().enumerate().map(text).collect();
-    format!(
-        "<g><path class=\"wire\" d=\"M{m} {}V{}\"/>{}<rect class=\"box\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" \
-         rx=\"5\"/>{named}</g>",
-        px(bottom),
-        px(top),
-        tag(middle, bottom + GAP / 2.0 + 4.0, "bridge"),
-        px(host.x),
-        px(top),
-        px(host.width),
-        px(box_height(lines.len())),
-        m = px(middle),
-    )
+    let height = px(box_height(lines.len()));
+    html! {
+        g {
+            path.wire d={ "M" (px(middle)) " " (px(bottom)) "V" (px(top)) } {}
+            (tag(middle, bottom + GAP / 2.0 + 4.0, "bridge"))
+            rect.box x=(px(host.x)) y=(px(top)) width=(px(host.width)) height=(height) rx="5" {}
+            @for (number, line) in lines.iter().enumerate() {
+                text x=(px(middle)) y=(px(top + LINE * (number as f64 + 1.0) + 2.0)) text-anchor="middle" { (line) }
+            }
+        }
+    }
 }
 
 /// `guest1 10.0.0.4/24`, and how many more there are.
