@@ -19,6 +19,7 @@ mod series;
 mod svg;
 mod table;
 mod team;
+mod terminal;
 mod units;
 mod view;
 
@@ -29,5 +30,6 @@ pub use explain::{
 };
 pub use html::{Column, NUMBER, WORDS, compared_page, document, html, page, plain_table, section};
 pub use nicteam_record::Side;
-pub use table::{Style, table};
+pub use table::table;
 pub use team::{Team, TeamMode};
+pub use terminal::Style;

@@ -7,6 +7,7 @@ mod corpus;
 mod explain;
 mod findings;
 mod html;
+mod imports;
 mod joint;
 mod mixed;
 mod shipped;

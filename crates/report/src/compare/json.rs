@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use nicteam_statistics::{Scale, Verdict};
 
-use super::Compared;
+use super::compared::Compared;
 
 /// As `docs/compare.md` describes it.
 pub(super) fn json(compared: &Compared<'_>) -> Value {

@@ -5,63 +5,22 @@
 //! once for payload ([`Comparison::HEADLINE`]) and once for all other figures together ([`Comparison::BESIDE`]), so that a
 //! comparison of a run with itself says "no difference shown" 94 times of 100.
 
+mod compared;
+mod environment;
 mod figures;
 mod json;
 mod text;
 
-use std::collections::BTreeMap;
-
-use nicteam_record::{Record, Run};
+use nicteam_record::Run;
 use nicteam_statistics::{Comparison, Verdict, hold_together};
 
+pub use compared::{Compared, Row, Side};
 pub use figures::Figure;
 pub(crate) use text::{beside, says, summary};
 
-use crate::repeated::{self, repeated};
-
-/// One side of a comparison: a run of a record.
-#[derive(Clone, Debug)]
-pub struct Side<'a> {
-    /// What it is called: `results/a#one`.
-    pub label: String,
-    /// The record.
-    pub record: &'a Record,
-    /// The run of the file, by [`Run::base_name`].
-    pub run: &'a str,
-}
-
-/// Two sides and what they say beside each other.
-#[derive(Clone, Debug)]
-pub struct Compared<'a> {
-    /// The first one, with which the second is compared.
-    pub first: Side<'a>,
-    /// The second one.
-    pub second: Side<'a>,
-    /// Payload first, then the others.
-    pub figures: Vec<Row>,
-    /// What is not compared, and why, in sentences; and what a reader should know.
-    pub notes: Vec<String>,
-}
-
-/// A figure of both sides.
-#[derive(Clone, Debug)]
-pub struct Row {
-    /// What it is.
-    pub figure: Figure,
-    /// Of each time, in the order of the times.
-    pub values: [Vec<f64>; 2],
-    /// The two beside each other.
-    pub comparison: Comparison,
-    /// What they say, all figures of this comparison taken together.
-    pub verdict: Verdict,
-}
-
-impl<'a> Side<'a> {
-    /// Each time that the run was carried out.
-    pub(crate) fn runs(&self) -> Vec<&'a Run> {
-        repeated(self.record).into_iter().find(|group| group.name == self.run).map_or_else(Vec::new, |group| group.runs)
-    }
-}
+use crate::repeated;
+use crate::terminal::Style;
+use environment::environment;
 
 /// Compares two sides.
 ///
@@ -115,18 +74,13 @@ pub fn compare<'a>(first: Side<'a>, second: Side<'a>) -> Result<Compared<'a>, St
 
 impl Compared<'_> {
     /// As a table for a terminal, at most so wide.
-    pub fn text(&self, style: &crate::Style) -> String {
+    pub fn text(&self, style: &Style) -> String {
         text::text(self, style)
     }
 
     /// For programs.
     pub fn json(&self) -> serde_json::Value {
         json::json(self)
-    }
-
-    /// True if no figure differs.
-    pub fn shows_nothing(&self) -> bool {
-        self.figures.iter().all(|row| matches!(row.verdict, Verdict::NotShown | Verdict::TooFew))
     }
 }
 
@@ -148,71 +102,3 @@ fn apart(side: &Side<'_>, runs: &[&Run]) -> Option<String> {
     let found = repeated::apart(runs);
     (!found.is_empty()).then(|| format!("Apart from the other times of {}: {}.", side.label, found.join(", ")))
 }
-
-/// What two records' environments allow.
-struct Environment {
-    /// Kinds of figures that are not compared.
-    leaves_out: Vec<figures::Kind>,
-    notes: Vec<String>,
-}
-
-/// What can be compared where the two were carried out.
-fn environment(first: &Side<'_>, second: &Side<'_>, runs: &[Vec<&Run>; 2]) -> Result<Environment, String> {
-    let (one, other) = (&first.record.environment, &second.record.environment);
-    let (mut leaves_out, mut notes) = (Vec::new(), Vec::new());
-    if one.frames() != other.frames() {
-        return Err(format!(
-            "{} had {}, {} had {}: what is lost and what is shared depends on it; run one of them again with `granularity` of the other",
-            first.label,
-            one.frames(),
-            second.label,
-            other.frames()
-        ));
-    }
-    let limits = runs.each_ref().map(|runs| runs.first().map_or(0.0, |run| run.limit_bps));
-    if (limits[0] / limits[1] - 1.0).abs() > 0.001 && limits.iter().all(|limit| *limit > 0.0) {
-        notes.push(format!(
-            "The links could carry {} and {}: utilisation is the part of that.",
-            crate::units::rate(limits[0]),
-            crate::units::rate(limits[1])
-        ));
-    }
-    let machine = |of: &nicteam_record::Environment| format!("{} x {}", of.cpus, of.cpu_model);
-    if machine(one) != machine(other) {
-        leaves_out.extend([figures::Kind::Processor, figures::Kind::Latency]);
-        notes.push(format!(
-            "Processor time and latency are not compared: they were measured on other processors ({} and {}).",
-            machine(one),
-            machine(other)
-        ));
-    }
-    let mut differs = BTreeMap::new();
-    for (what, one, other) in [
-        ("kernel", &one.kernel, &other.kernel),
-        ("dataplane", &one.dataplane, &other.dataplane),
-        ("nicteam", &first.record.nicteam, &second.record.nicteam),
-    ] {
-        if one != other {
-            differs.insert(what, format!("{what} {one} and {other}"));
-        }
-    }
-    if !differs.is_empty() {
-        let differs: Vec<String> = differs.into_values().collect();
-        notes.push(format!("What else differs: {}.", differs.join("; ")));
-    }
-    let busy = |runs: &[&Run]| runs.iter().filter(|run| run.cpu.busy > BUSY).count();
-    for (side, runs) in [first, second].into_iter().zip(runs) {
-        let busy = busy(runs);
-        if busy > 0 && machine(one) != machine(other) {
-            notes.push(format!(
-                "In {busy} of {} times of {} its machine's processors were the limit: payload is the machine's there.",
-                runs.len(),
-                side.label
-            ));
-        }
-    }
-    Ok(Environment { leaves_out, notes })
-}
-
-/// From this part on processors count as busy.
-const BUSY: f64 = 0.9;

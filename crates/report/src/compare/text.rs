@@ -2,9 +2,8 @@
 
 use nicteam_statistics::{Comparison, Scale, Verdict};
 
-use super::{Compared, Row};
-use crate::Style;
-use crate::table::{cut, put, shown, wrap};
+use super::compared::{Compared, Row};
+use crate::terminal::{Style, cut, put, shown, wrap};
 
 /// Two lines of head, a line a figure, and a sentence a note.
 pub(super) fn text(compared: &Compared<'_>, style: &Style) -> String {

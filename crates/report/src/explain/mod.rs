@@ -28,7 +28,7 @@ mod storage;
 mod way;
 mod words;
 
-use nicteam_record::{Finding, Record, Run, Side};
+use nicteam_record::{Finding, Record, Run};
 
 pub(crate) use facts::faults;
 pub(crate) use needs::needs;
@@ -37,21 +37,8 @@ pub(crate) use shares::shares;
 pub use hop::{Choice, Chooser, Hop, HopLink, Prediction, Spreading, is_full, is_idle};
 pub use limits::{FilledBy, Limit};
 pub use path::Picture;
+pub use prose::Explanation;
 pub use rules::{RULES, Rule};
-
-/// Why a run delivered what it delivered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explanation {
-    /// One plain sentence; one for each limit, the costliest first, where there are several.
-    pub sentence: String,
-    /// Where the limit was set.
-    pub side: Side,
-    /// The hash policy, or the mode where it does not hash, that set it.
-    pub policy: Option<String>,
-    /// What the sentence rests on, and what else a reader should know: a
-    /// sentence each, the most important first.
-    pub facts: Vec<String>,
-}
 
 /// Says what set a run's limit, in the words of the findings that its record
 /// carries. Where it carries none, or some that this version has no words for,

@@ -2,9 +2,23 @@
 
 use nicteam_record::{Connection, Finding, Run, Side};
 
+use super::rules::Rule;
 use super::words::lower_first;
-use super::{Explanation, Rule};
 use crate::units::list;
+
+/// Why a run delivered what it delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// One plain sentence; one for each limit, the costliest first, where there are several.
+    pub sentence: String,
+    /// Where the limit was set.
+    pub side: Side,
+    /// The hash policy, or the mode where it does not hash, that set it.
+    pub policy: Option<String>,
+    /// What the sentence rests on, and what else a reader should know: a
+    /// sentence each, the most important first.
+    pub facts: Vec<String>,
+}
 
 /// The findings in the words of their rules; nothing if a finding is none of these rules'.
 pub(super) fn explanation(rules: &[&dyn Rule], run: &Run, findings: &[Finding]) -> Option<Explanation> {

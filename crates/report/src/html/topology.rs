@@ -1,6 +1,7 @@
 //! The topology, drawn: switches above, hosts below, a line a cable; guests below their host.
 
 mod guests;
+mod places;
 
 use maud::{Markup, html};
 use nicteam_record::{Impairments, Link, Record, Topology};
@@ -10,6 +11,7 @@ use crate::svg::{hue, px};
 use crate::team::{Team, TeamMode};
 use crate::units::{link_rate, percent};
 use crate::view::link_at;
+use places::{Place, arrange, tag};
 
 /// A drawing for each topology that differs in more than addresses and engines.
 pub(super) fn section(record: &Record) -> Markup {
@@ -47,16 +49,6 @@ fn as_drawn(topology: &Topology) -> Topology {
     shape
 }
 
-/// Where a node stands.
-struct Place<'a> {
-    name: &'a str,
-    x: f64,
-    y: f64,
-    width: f64,
-    height: f64,
-    is_switch: bool,
-}
-
 /// The cables between two nodes.
 struct Bundle<'a> {
     a: &'a str,
@@ -68,13 +60,6 @@ struct Bundle<'a> {
     hues: Vec<usize>,
 }
 
-const HOST_WIDTH: f64 = 150.0;
-const HOST_HEIGHT: f64 = 76.0;
-const SWITCH_HEIGHT: f64 = 58.0;
-const GAP: f64 = 34.0;
-/// Between hosts that are wired to each other: room for the cables.
-const WIRED_GAP: f64 = 190.0;
-const HOST_Y: f64 = 206.0;
 const CABLE: f64 = 8.0;
 /// How far below a row its long cables run.
 const BOW: f64 = 34.0;
@@ -98,36 +83,6 @@ fn draw(topology: &Topology) -> Markup {
             @for place in &places { (node(topology, place)) (guests::draw(topology, place)) }
         }
     }
-}
-
-/// Switches share the upper row, hosts stand in the lower one.
-fn arrange(topology: &Topology) -> Vec<Place<'_>> {
-    let switched = !topology.switches.is_empty();
-    let gap = if switched { GAP } else { WIRED_GAP };
-    let own = || topology.hosts.iter().filter(|host| host.parent.is_none());
-    let hosts = own().count().max(1) as f64;
-    let switches = topology.switches.len().max(1) as f64;
-    let width = (hosts * HOST_WIDTH + (hosts - 1.0) * gap).max(switches * 260.0 + (switches - 1.0) * WIRED_GAP);
-    let switch_gap = if switches > 1.0 { WIRED_GAP } else { 0.0 };
-    let switch_width = (width - (switches - 1.0) * switch_gap) / switches;
-    let above = topology.switches.iter().enumerate().map(|(index, switch)| Place {
-        name: &switch.name,
-        x: 1.0 + index as f64 * (switch_width + switch_gap),
-        y: 1.0,
-        width: switch_width,
-        height: SWITCH_HEIGHT,
-        is_switch: true,
-    });
-    let cell = width / hosts;
-    let below = own().enumerate().map(|(index, host)| Place {
-        name: &host.name,
-        x: 1.0 + cell * index as f64 + (cell - HOST_WIDTH) / 2.0,
-        y: if switched { HOST_Y } else { 30.0 },
-        width: HOST_WIDTH,
-        height: HOST_HEIGHT,
-        is_switch: false,
-    });
-    above.chain(below).collect()
 }
 
 fn bundles(topology: &Topology) -> Vec<Bundle<'_>> {
@@ -265,11 +220,6 @@ fn words(impairments: &Impairments) -> String {
     ];
     let said: Vec<String> = all.into_iter().filter(|words| !words.is_empty()).collect();
     if said.is_empty() { "nothing done to frames".to_owned() } else { said.join(", ") }
-}
-
-/// A text on the cables.
-fn tag(x: f64, y: f64, text: &str) -> Markup {
-    html! { text.halo x=(px(x)) y=(px(y)) text-anchor="middle" { (text) } }
 }
 
 /// Where a host's bundle meets its upper edge: several stand apart.

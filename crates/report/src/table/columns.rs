@@ -2,8 +2,9 @@
 
 use nicteam_record::Run;
 
-use super::{BOLD, DIM, Style, cut, figure_lines, member_lines, put, shown, verdict};
+use super::cells::{figure_lines, member_lines, of_limit, published, verdict};
 use crate::columns::{Cell, Columns, Row};
+use crate::terminal::{BOLD, DIM, Style, cut, put, shown};
 use crate::units;
 
 /// Columns of a cell: what was delivered, and its part of the limit.
@@ -48,7 +49,7 @@ fn line(row: &Row<'_>, name: usize, style: &Style) -> String {
     let any = row.runs().next().map(|(_, run)| run);
     let limit = any.map_or_else(|| "-".to_owned(), |run| units::rate(run.limit_bps));
     let used = name + FIXED + row.cells.len() * (CELL + 2);
-    let published = any.map(super::published).unwrap_or_default();
+    let published = any.map(published).unwrap_or_default();
     let published = cut(&shown(&published, style), style.width.saturating_sub(used), style);
     format!("{}{:pad$}  {limit:>12}{cells}  {published}", style.paint(BOLD, &run), "")
 }
@@ -62,6 +63,6 @@ fn cell(cell: &Cell<'_>, style: &Style) -> String {
 }
 
 fn of_run(run: &Run, style: &Style) -> String {
-    let of_limit = super::of_limit(run);
+    let of_limit = of_limit(run);
     format!("{:>12}  {}", units::rate(run.delivered_bps), style.paint(verdict(run.of_limit), &format!("{of_limit:>4}")))
 }

@@ -30,6 +30,7 @@ mod path_turns;
 mod peer_does_not_stripe;
 mod read_share;
 mod reordering;
+mod rule;
 mod segments;
 mod silent;
 mod slow_host;
@@ -45,29 +46,13 @@ use nicteam_record::Finding;
 use super::limits::{FilledBy, Limit, limits};
 use super::path::Picture;
 
-/// A rule: recognises one cause, and puts it into words.
-pub trait Rule: Sync {
-    /// Name of the cause, as findings have it: `hash`, `broadcast`.
-    fn cause(&self) -> &'static str;
-
-    /// What it recognises in a limit of a run: [`Limit::finding`], gone on with. Nothing if it does not apply.
-    fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding>;
-
-    /// A finding of its own in one sentence, from what stands in it alone; nothing
-    /// if that is not what this rule writes there.
-    fn sentence(&self, finding: &Finding) -> Option<String>;
-
-    /// What the sentence rests on, a sentence each.
-    fn facts(&self, _finding: &Finding) -> Vec<String> {
-        Vec::new()
-    }
-}
+pub use rule::Rule;
 
 /// The rules in the order in which they are asked: what explains full links
 /// first, what explains idle ones next, what needs no link at all last.
 pub const RULES: &[&dyn Rule] = &[
     &mtu::Mtu,
-    &write_back::WriteBack,
+    &write_back::WriteBack { rules: all },
     &broadcast::Broadcast,
     &not_aggregating::NotAggregating,
     &cut_paths::CutPaths,
@@ -102,6 +87,11 @@ pub const RULES: &[&dyn Rule] = &[
     &closed_loop::ClosedLoop,
     &unexplained::Unexplained,
 ];
+
+/// The rules, for the one that asks all others.
+fn all() -> &'static [&'static dyn Rule] {
+    RULES
+}
 
 /// What the rules find in a run, the costliest first.
 pub(super) fn findings(rules: &[&dyn Rule], picture: &Picture<'_>) -> Vec<Finding> {

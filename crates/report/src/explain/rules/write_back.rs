@@ -9,7 +9,10 @@ use crate::explain::{storage, words};
 use crate::units::megabytes;
 
 /// Writes that a cache in memory took much faster than the wire did; what held the wire is a finding inside it.
-pub(super) struct WriteBack;
+pub(super) struct WriteBack {
+    /// All rules; what held the wire is for the others to say.
+    pub(super) rules: fn() -> &'static [&'static dyn Rule],
+}
 
 #[derive(Serialize, Deserialize)]
 struct Details {
@@ -29,8 +32,7 @@ impl Rule for WriteBack {
         let disk = limit.disk()?;
         let transfer = storage::transfer_of(limit.picture.run, disk).filter(|transfer| storage::is_ahead(transfer))?;
         let (program_bps, wire_bps) = (transfer.program_bps()?, transfer.wire_bps()?);
-        let others = super::RULES.iter().filter(|rule| rule.cause() != self.cause());
-        let behind = others.into_iter().find_map(|rule| rule.find(limit))?;
+        let behind = self.others().find_map(|rule| rule.find(limit))?;
         let finding = Finding {
             side: behind.side,
             node: behind.node.clone(),
@@ -43,7 +45,7 @@ impl Rule for WriteBack {
 
     fn sentence(&self, finding: &Finding) -> Option<String> {
         let Details { program_bps, wire_bps, behind } = finding.details()?;
-        let rule = super::RULES.iter().find(|rule| rule.cause() == behind.cause && behind.cause != self.cause())?;
+        let rule = self.others().find(|rule| rule.cause() == behind.cause)?;
         Some(format!(
             "The program saw {} because the initiator's write-back cache took the writes; the wire carried {}. {}",
             megabytes(program_bps),
@@ -54,7 +56,14 @@ impl Rule for WriteBack {
 
     fn facts(&self, finding: &Finding) -> Vec<String> {
         let Some(Details { behind, .. }) = finding.details() else { return Vec::new() };
-        let rule = super::RULES.iter().find(|rule| rule.cause() == behind.cause && behind.cause != self.cause());
+        let rule = self.others().find(|rule| rule.cause() == behind.cause);
         rule.map_or_else(Vec::new, |rule| rule.facts(&behind))
+    }
+}
+
+impl WriteBack {
+    fn others(&self) -> impl Iterator<Item = &'static dyn Rule> {
+        let own = self.cause();
+        (self.rules)().iter().copied().filter(move |rule| rule.cause() != own)
     }
 }

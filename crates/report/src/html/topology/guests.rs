@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use nicteam_record::{Host, Topology};
 
-use super::{Place, tag};
+use super::places::{Place, tag};
 use crate::svg::px;
 
 /// Between a host and the box of its guests.
