@@ -1,4 +1,4 @@
-//! Runs that differ by who ran the hosts' teams alone, side by side.
+//! Runs that differ by the engine of the hosts' teams alone, side by side.
 
 use nicteam_record::{Record, Run, Variant};
 

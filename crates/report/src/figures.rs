@@ -11,7 +11,7 @@ pub(crate) fn lines(run: &Run) -> Vec<String> {
     let named = |workload: &str, line: String| if several { format!("{workload}: {line}") } else { line };
     let tests = run.traffic_tests.iter().map(|test| of_traffic_test(run, test));
     let operations = run.operations.iter().filter(|task| task.completed > 0 || task.errors > 0);
-    // Requests that nobody keeps outstanding are asked at regular moments.
+    // Without a number of outstanding requests they are sent at regular intervals.
     let operations = operations.map(|task| match task.outstanding {
         None if !task.specification.is_empty() => of_requests(task),
         _ => named(&task.workload, of_operations(task)),
@@ -22,7 +22,7 @@ pub(crate) fn lines(run: &Run) -> Vec<String> {
     tests.chain(whole).chain(operations).chain(transfers).chain(echoes).collect()
 }
 
-/// Rate of the bytes of operations, bit/s; none if nobody counted these.
+/// Rate of the bytes of operations, bit/s; none if they were not counted.
 pub(crate) fn operations_bps(task: &Operations) -> Option<f64> {
     let counted = task.read_bytes.saturating_add(task.written_bytes);
     let each = share(counted as f64, task.completed as f64);

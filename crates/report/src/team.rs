@@ -96,7 +96,7 @@ impl TeamMode {
         self.traits().map(|traits| traits.sends)
     }
 
-    /// Whether it stripes towards those who do, too.
+    /// Whether it stripes towards hosts that stripe.
     pub fn stripes(self) -> bool {
         self.traits().is_some_and(Traits::stripes)
     }
@@ -121,12 +121,12 @@ impl TeamMode {
         self.sends() == Some(Sends::ByFlow)
     }
 
-    /// Whether it says by which of its members it hears a neighbour.
-    pub fn says_who_hears(self) -> bool {
+    /// Whether it announces the member by which it receives from a neighbour.
+    pub fn announces_receiver(self) -> bool {
         self.traits().is_some_and(|traits| traits.receives != Receives::ByAll)
     }
 
-    /// Whether there is no team: each link has an address, and whoever connects chooses among these.
+    /// Whether there is no team: each link has an address, and the connecting host chooses among these.
     pub fn has_an_address_a_link(self) -> bool {
         matches!(self, TeamMode::MultipathTcp | TeamMode::Multipath)
     }

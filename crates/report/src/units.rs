@@ -39,7 +39,7 @@ pub(crate) fn link_rate(bps: u64) -> String {
     format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A rate as those who copy files say it: `117.7 MB/s`; `-` where there is no number.
+/// A rate in the units of copying files: `117.7 MB/s`; `-` where there is no number.
 pub(crate) fn megabytes(bps: f64) -> String {
     if bps.is_finite() && bps >= 0.0 { format!("{:.1} MB/s", bps / 8e6) } else { "-".to_owned() }
 }

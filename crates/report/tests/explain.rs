@@ -301,8 +301,8 @@ fn by_buckets(mode: &str, member: &str) -> Run {
 #[test]
 fn buckets_are_told_with_the_member_that_the_daemon_says() {
     let mut run = by_buckets("ovs-balance-slb", "eth2");
-    let begins = "Sending side: a sends from one address, and one source address has one bucket, and so one link (mode \
-                  ovs-balance-slb): ";
+    let begins = "Sending side: a sends from one address (mode ovs-balance-slb). A source address has one bucket, and a bucket has \
+                  one link: ";
     let without = said(&run).2;
     // `ovs-appctl bond/hash` of a's address.
     let mac: nicteam_wire::Mac = run.topology.hosts[0].mac.parse().unwrap();
@@ -332,12 +332,12 @@ fn balance_tcp_without_lacp_carries_nothing() {
     scale(&mut run, 0.0);
     let (side, policy, sentence) = said(&run);
     assert_eq!((side, policy.as_deref()), (Side::Sending, Some("ovs-balance-tcp")));
-    let begins = "Sending side: mode ovs-balance-tcp of a works with LACP alone, and its option lacp is off, so it sends nothing";
+    let begins = "Sending side: mode ovs-balance-tcp of a needs LACP, and its option lacp is off. So a sends nothing";
     assert!(sentence.starts_with(begins) && sentence.contains("lacp_fallback_ab=1"), "{sentence}");
     // With LACP it is something else.
     let own = run.topology.teams.iter_mut().find(|team| team.node == "a").unwrap();
     own.options.insert("lacp".into(), "active".into());
-    assert!(!said(&run).2.contains("LACP alone"), "{}", said(&run).2);
+    assert!(!said(&run).2.contains("needs LACP"), "{}", said(&run).2);
 }
 
 #[test]
@@ -372,7 +372,7 @@ fn a_silent_member_was_down() {
     assert_eq!((side, policy.as_deref()), (Side::Sending, Some("balance-rr")));
     assert_eq!(
         sentence,
-        "Sending side: a uses every member that is up (mode balance-rr), and eth1 of a sent not a frame, so it was down."
+        "Sending side: a uses every member that is up (mode balance-rr). eth1 of a sent no frame, so it was down."
     );
 }
 
@@ -386,7 +386,7 @@ fn turns_of_unlike_frames_leave_links_uneven() {
     assert_eq!((side, policy.as_deref()), (Side::Sending, Some("balance-rr")));
     assert_eq!(
         sentence,
-        "Sending side: a gives its links turns, not bytes (mode balance-rr): the busiest was full, the least used at 0.74."
+        "Sending side: a sends as many frames by each link, not as many bytes (mode balance-rr): the busiest was full, the least used at 0.74."
     );
 }
 
@@ -455,12 +455,12 @@ fn an_end_that_takes_no_such_packet_is_named() {
     assert_eq!(side, Side::Links);
     assert_eq!(
         sentence,
-        "Links: packets of 9000 bytes do not pass from sw to b, since b-0 of sw has an MTU of 1500; short ones do, so connections \
-         open and stand still. Give every end on the way an MTU of 9000."
+        "Links: packets of 9000 bytes do not pass from sw to b, since b-0 of sw has an MTU of 1500. Shorter packets pass, so \
+         connections open and then stall. Give every end on the way an MTU of 9000."
     );
     // As GSO frames they pass, which is said, and is no reason for anything.
     assert!(!said(&passes).2.contains("MTU"), "{}", said(&passes).2);
-    let fact = "b-0 of sw has an MTU of 1500 and packets of 9000 bytes come there.";
+    let fact = "b-0 of sw has an MTU of 1500, and packets of 9000 bytes arrive there.";
     assert!(explain(&passes).facts.iter().any(|found| found.starts_with(fact)), "{:?}", explain(&passes).facts);
     // With MTU 1500 at b as well TCP sends no larger segments.
     run.topology.links.iter_mut().filter(|link| link.mtus.is_some()).for_each(|link| link.mtus = None);
@@ -475,8 +475,8 @@ fn where_nothing_was_full_it_says_so() {
     assert_eq!((side, policy), (Side::Unknown, None));
     assert_eq!(
         sentence,
-        "No link was full (the fullest, b-2 of sw towards b, carried 0.49 of what it can) and the processors were 41 % busy: \
-         the 4 connections did not send more."
+        "No link was full (the fullest, b-2 of sw towards b, carried 0.49 of what it can), and the processors were 41 % busy. \
+         The 4 connections did not send more."
     );
 }
 

@@ -88,7 +88,7 @@ fn a_member_without_carrier_leaves_the_others() {
     assert_eq!((side, cause.as_str()), (Side::Sending, "silent-member"));
     assert_eq!(
         sentence,
-        "Sending side: a uses every member through which frames come (mode stripe), and eth2 carried not one: \
+        "Sending side: a uses every member that receives frames (mode stripe). eth2 carried none: \
          it was down, or nothing came through it.",
         "once, though b's links are as narrow"
     );
@@ -175,7 +175,7 @@ fn segments_sent_again_hold_a_stripe_below_its_links() {
     assert_eq!((side, cause.as_str()), (Side::Sending, "reordering"));
     assert_eq!(
         sentence,
-        "Sending side: a sends each frame over that of 4 links on which it arrives first (mode stripe), some were \
+        "Sending side: a sends each frame over the one of 4 links on which it arrives first (mode stripe). Some were \
          overtaken or lost, and TCP sent 5.0 % of its segments again and slowed down."
     );
 }
@@ -200,7 +200,7 @@ fn towards_a_host_that_does_not_stripe_it_is_balance_alb() {
     assert_eq!((side, cause.as_str()), (Side::Receiving, "peer-does-not-stripe"));
     assert_eq!(
         sentence,
-        "Receiving side: a does not stripe, so b tells it the address of one member, as in balance-alb (mode stripe): \
+        "Receiving side: a does not stripe, so b announces one member's address to it, as in balance-alb (mode stripe): \
          the busiest was full, the least used at 0.00."
     );
 }

@@ -210,7 +210,7 @@ fn load_balancing_gives_a_neighbour_one_member() {
         (
             receiver("balance-alb"),
             Side::Receiving,
-            "Receiving side: b tells each neighbour the address of one member (mode balance-alb): \
+            "Receiving side: b announces one member's address to each neighbour (mode balance-alb): \
              the busiest was full, the least used at 0.00.",
         ),
         (
@@ -241,29 +241,29 @@ fn open_vswitchs_modes_give_a_bucket_one_link() {
             from("ovs-balance-slb"),
             4,
             Side::Sending,
-            "Sending side: a sends from one address, and one source address has one bucket, and so one link (mode \
-             ovs-balance-slb): the busiest was full, the least used at 0.00.",
+            "Sending side: a sends from one address (mode ovs-balance-slb). A source address has one bucket, and a bucket \
+             has one link: the busiest was full, the least used at 0.00.",
         ),
         (
             receiver("ovs-balance-slb"),
             4,
             Side::Receiving,
-            "Receiving side: sw sends to an address by the link on which it saw it last, and b sends from an address by one \
-             link, that of its bucket (mode ovs-balance-slb): the busiest was full, the least used at 0.00.",
+            "Receiving side: b sends from each address by one link, that of the address's bucket (mode ovs-balance-slb). sw \
+             sends to an address by the link on which it learned the address: the busiest was full, the least used at 0.00.",
         ),
         (
             from("ovs-balance-tcp"),
             4,
             Side::Sending,
-            "Sending side: a sends 4 connections by as many buckets at most, which have their links at random (mode \
-             ovs-balance-tcp): the busiest was full, the least used at 0.00.",
+            "Sending side: a sends 4 connections (mode ovs-balance-tcp). A connection has one bucket, and a bucket has one \
+             link, assigned at random: the busiest was full, the least used at 0.00.",
         ),
         (
             from("ovs-balance-tcp"),
             1,
             Side::Sending,
-            "Sending side: a sends a connection by one bucket, and so by one link (mode ovs-balance-tcp): the busiest was \
-             full, the least used at 0.00.",
+            "Sending side: a sends one connection (mode ovs-balance-tcp). A connection has one bucket, and a bucket has one \
+             link: the busiest was full, the least used at 0.00.",
         ),
     ] {
         let run = net(&hosts, "src-dst-port", &[("a", "b", connections, FULL / connections as f64)]);
@@ -375,7 +375,7 @@ fn every_copy_of_a_broadcast_counts() {
     assert_eq!(
         sentence,
         "Sending side: a sends every frame by every member (mode broadcast), so two copies of each fill link 1 of 2 \
-         towards b, of whose traffic 0.50 is payload. As narrow, receiving side: b uses one member at a time \
+         towards b; 0.50 of that traffic is payload. As narrow, receiving side: b uses one member at a time \
          (mode active-backup): eth0 carried all, eth1 stood by."
     );
 
@@ -384,7 +384,7 @@ fn every_copy_of_a_broadcast_counts() {
     assert_eq!(
         said(&run).2,
         "Sending side: a sends every frame by every member (mode broadcast), so four copies of each fill the link \
-         towards b, of whose traffic 0.25 is payload."
+         towards b; 0.25 of that traffic is payload."
     );
 
     // Where each copy has a link of its own, the sender's links are full of them.
@@ -400,8 +400,8 @@ fn where_nothing_was_full_neither_team_is_blamed() {
     assert_eq!((side, policy), (Side::Unknown, None));
     assert_eq!(
         sentence,
-        "No link was full (the fullest, b-0 of sw towards b, carried 0.50 of what it can) and the processors were 41 % busy: \
-         the connection did not send more."
+        "No link was full (the fullest, b-0 of sw towards b, carried 0.50 of what it can), and the processors were 41 % busy. \
+         The connection did not send more."
     );
     run.cpu.busy = 0.97;
     assert_eq!(said(&run).0, Side::Machine);
@@ -414,7 +414,7 @@ fn plain_ports_to_a_team_that_spreads_are_named() {
     assert_eq!((side, policy), (Side::Receiving, None));
     assert_eq!(
         sentence,
-        "Receiving side: sw has no group towards b: of its 2 links it uses the one on which it saw b's address last."
+        "Receiving side: sw has no group towards b. Of its 2 links it uses the one on which it last learned b's address."
     );
     // Where the address moved all the time, that is said, too.
     let mut moving = run.clone();
@@ -439,10 +439,10 @@ fn plain_ports_to_a_team_that_spreads_are_named() {
     pagp.pagp = vec![heard(&pagp_member(&pagp.topology))];
     assert_eq!(
         said(&pagp).2,
-        "Receiving side: the switch sw speaks PAgP (mode desirable), which no team answers, so its 2 ports to b form no group and it \
-         uses the one on which it saw b's address last. At sw: `channel-group N mode on`."
+        "Receiving side: the switch sw speaks PAgP (mode desirable), which no team answers, so its 2 ports to b form no group. It \
+         uses the port on which it last learned b's address. At sw: `channel-group N mode on`."
     );
-    assert!(explain(&pagp).facts.iter().any(|fact| fact.starts_with("b hears PAgP of sw (mode desirable) on ")));
+    assert!(explain(&pagp).facts.iter().any(|fact| fact.starts_with("b receives PAgP from sw (mode desirable) on ")));
 }
 
 #[test]
@@ -470,7 +470,7 @@ fn full_links_without_payload_are_told_as_such() {
     assert_eq!(side, Side::Unknown);
     assert!(
         sentence.starts_with(
-            "All links of a were full, but 0.60 alone of what they carried arrived as payload; TCP sent 25 % of its segments again."
+            "All links of a were full, but only 0.60 of what they carried arrived as payload. TCP sent 25 % of its segments again."
         ),
         "{sentence}"
     );

@@ -65,8 +65,8 @@ fn a_slow_path_holds_round_robin_back() {
     assert_eq!((side, cause.as_str()), (Side::Receiving, "slow-path"));
     assert_eq!(
         sentence,
-        "Receiving side: round robin of a gives each of 4 paths as many requests; by eth3 (10 Mbit/s) they take 20 ms, by another \
-         2.1 ms, so all wait for it: the links were 0.10, 0.10, 0.10 and 0.98 full. Cure: a policy that looks at the paths \
+        "Receiving side: round robin of a sends as many requests by each of 4 paths. By eth3 (10 Mbit/s) a request takes 20 ms, by another \
+         2.1 ms, so all wait for it: the links were 0.10, 0.10, 0.10 and 0.98 full. Cure: a policy that measures the paths \
          (best, service-time)."
     );
 }
@@ -91,7 +91,7 @@ fn a_longer_path_is_named_by_its_delay_and_other_policies_are_not_blamed() {
         link.impaired = Some(Impaired { a_to_b: line.clone(), b_to_a: line.clone() });
     });
     let sentence = said(&run).2;
-    assert!(sentence.contains("by eth3 (2 ms longer by declaration) they take 20 ms"), "{sentence}");
+    assert!(sentence.contains("By eth3 (2 ms longer by declaration) a request takes 20 ms"), "{sentence}");
     run.disks[0].policy = "best".into();
     assert_ne!(said(&run).1, "slow-path");
     run.disks[0].policy = "round-robin".into();
@@ -150,8 +150,8 @@ fn modelled_disks_that_take_no_more_are_the_limit() {
     assert_eq!((side, cause.as_str()), (Side::Nowhere, "disks"));
     assert_eq!(
         sentence,
-        "The disks were the limit, as modelled: they take 182 requests a second, and 100 % of 182 requests a second went to them \
-         (182); no link was more than 0.02 full, so no network helps."
+        "The disks were the limit, as modelled: they take 182 requests a second. 100 % of 182 requests a second went to them \
+         (182). No link was more than 0.02 full, so a faster network does not help."
     );
     run.operations[0].disks = Some(ModelledDisks { hit: 0.0, latency_us: 350_000, ios_per_s: None, misses: 1456 });
     assert!(said(&run).2.contains("they take 350 ms for a request, and 64 are outstanding"), "{}", said(&run).2);
@@ -212,7 +212,7 @@ fn too_few_outstanding_requests_are_named_last() {
     run.operations[0].outstanding = Some(2);
     let (_, cause, sentence) = said(&run);
     assert_eq!(cause, "closed-loop");
-    assert!(sentence.contains("with 2 requests outstanding and 4.5 ms for each"), "{sentence}");
+    assert!(sentence.contains("2 requests were outstanding, and each took 4.5 ms"), "{sentence}");
     run.cpu.busy = 0.97;
     assert_eq!(said(&run).1, "machine");
 }

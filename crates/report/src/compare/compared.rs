@@ -9,7 +9,7 @@ use crate::repeated::repeated;
 /// One side of a comparison: a run of a record.
 #[derive(Clone, Debug)]
 pub struct Side<'a> {
-    /// What it is called: `results/a#one`.
+    /// Its name: `results/a#one`.
     pub label: String,
     /// The record.
     pub record: &'a Record,
@@ -17,7 +17,7 @@ pub struct Side<'a> {
     pub run: &'a str,
 }
 
-/// Two sides and what they say beside each other.
+/// Two sides and their comparison.
 #[derive(Clone, Debug)]
 pub struct Compared<'a> {
     /// The first one, with which the second is compared.
@@ -39,7 +39,7 @@ pub struct Row {
     pub values: [Vec<f64>; 2],
     /// The two beside each other.
     pub comparison: Comparison,
-    /// What they say, all figures of this comparison taken together.
+    /// The verdict, all figures of this comparison taken together.
     pub verdict: Verdict,
 }
 

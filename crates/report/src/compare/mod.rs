@@ -16,7 +16,7 @@ use nicteam_statistics::{Comparison, Verdict, hold_together};
 
 pub use compared::{Compared, Row, Side};
 pub use figures::Figure;
-pub(crate) use text::{beside, says, summary};
+pub(crate) use text::{beside, summary, verdict_words};
 
 use crate::repeated;
 use crate::terminal::Style;

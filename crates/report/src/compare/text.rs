@@ -18,9 +18,9 @@ pub(super) fn text(compared: &Compared<'_>, style: &Style) -> String {
         .map(|column| rows.iter().chain([&head]).map(|row| row[column].chars().count()).max().unwrap_or(0))
         .collect();
     for row in std::iter::once(&head).chain(&rows) {
-        let [name, a, b, beside, says] = row;
+        let [name, a, b, beside, verdict] = row;
         let (w0, w1, w2, w3) = (widths[0], widths[1], widths[2], widths[3]);
-        let line = format!("{name:w0$}  {a:>w1$}  {b:>w2$}  {beside:w3$}  {says}");
+        let line = format!("{name:w0$}  {a:>w1$}  {b:>w2$}  {beside:w3$}  {verdict}");
         put(&mut out, &cut(line.trim_end(), style.width, &style));
     }
     for line in wrap(&shown(&summary(compared), &style), style.width) {
@@ -72,12 +72,12 @@ fn mark(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::NotShown => "-",
         Verdict::TooFew => "?",
-        shown => says(shown),
+        shown => verdict_words(shown),
     }
 }
 
 /// A verdict in words.
-pub(crate) fn says(verdict: Verdict) -> &'static str {
+pub(crate) fn verdict_words(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Higher => "higher",
         Verdict::Lower => "lower",

@@ -9,9 +9,9 @@ use super::engines;
 use super::hop::Hop;
 use super::way;
 
-/// So many times addresses are drawn.
+/// How often addresses are drawn.
 const SEEDS: u32 = 200;
-/// Beyond so many connections a record is not looked into: it is a stranger's, and each costs a hash a draw.
+/// Records with more connections are not computed: each connection costs a hash per draw.
 const MOST_CONNECTIONS: usize = 4096;
 /// IP protocol number; of UDP the ports stand in the same place.
 const TCP: u8 = 6;

@@ -72,11 +72,11 @@ pub(super) fn of_run(picture: &Picture<'_>) -> Vec<String> {
     facts
 }
 
-/// Who heard PAgP, by which members.
+/// The hosts that received PAgP, and by which members.
 fn pagp(run: &Run) -> Vec<String> {
     let mut said: Vec<(String, Vec<&str>)> = Vec::new();
     for heard in &run.pagp {
-        let head = format!("{} hears PAgP of {} (mode {})", heard.host, heard.switch, heard.mode);
+        let head = format!("{} receives PAgP from {} (mode {})", heard.host, heard.switch, heard.mode);
         match said.iter_mut().find(|(known, _)| *known == head) {
             Some((_, members)) => members.push(&heard.member),
             None => said.push((head, vec![&heard.member])),

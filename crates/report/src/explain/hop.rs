@@ -35,7 +35,7 @@ pub struct Hop<'a> {
     pub copies: Vec<f64>,
     /// How many of each frame leave: more than one where the team broadcasts.
     pub copies_made: f64,
-    /// What the hash says, where one chooses.
+    /// What the hash predicts, where one chooses.
     pub prediction: Option<Prediction>,
     /// The bucket of each connection, with the device of the member that it had at the end if that is known, where buckets choose
     /// as in Open vSwitch.
@@ -51,7 +51,7 @@ pub struct HopLink<'a> {
     pub far_device: &'a str,
     /// Place among the team's members, from 0.
     pub place: usize,
-    /// What went over it in the direction of the payload, as the end that counted more says, bit/s.
+    /// What went over it in the direction of the payload, by the counters of the end that counted more, bit/s.
     pub tx_bps: f64,
     /// What its counters can show at most, bit/s.
     pub capacity_bps: f64,
@@ -74,7 +74,7 @@ pub struct HopLink<'a> {
 /// How a connection uses the links of its two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spreading {
-    /// As whoever sends by them chooses, at each hop.
+    /// As the sending host chooses, at each hop.
     ByHop,
     /// Both ends stripe: each frame by the way on which it arrives first.
     Striped,
@@ -84,14 +84,14 @@ pub enum Spreading {
     Paths,
 }
 
-/// What the hash says of a hop.
+/// What the hash predicts for a hop.
 #[derive(Clone, Debug)]
 pub struct Prediction {
     /// What is hashed.
     pub policy: HashPolicy,
     /// Each connection's place, in the order of [`Hop::connections`].
     pub places: Vec<usize>,
-    /// Whether the links counted what the hash says.
+    /// Whether the counters agree with the prediction.
     pub agrees: bool,
 }
 
@@ -251,8 +251,8 @@ impl<'a> Hop<'a> {
         match (self.team, self.receiver.map(|receiver| receiver.mode)) {
             (Some(team), _) if team.hashes() => Chooser { node: self.node, by: Choice::Hash(team.policy_name) },
             (Some(team), _) => Chooser { node: self.node, by: by_mode(team) },
-            // Which member of these hears a frame is the receiver's choice.
-            (None, Some(mode @ TeamMode::Of(known))) if mode.says_who_hears() => {
+            // The receiver chooses the member that receives a frame.
+            (None, Some(mode @ TeamMode::Of(known))) if mode.announces_receiver() => {
                 Chooser { node: self.peer, by: Choice::Mode(known) }
             }
             (None, Some(mode)) if mode.has_an_address_a_link() => Chooser { node: self.host(), by: Choice::Address },

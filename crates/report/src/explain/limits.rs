@@ -2,9 +2,8 @@
 //!
 //! A connection is held where a link that carries it was full. Of several such
 //! links on its way the one counts where it got as much as anybody else: on the
-//! others it left room that its rivals took. Who chose that link, or who made
-//! the copies that fill it, is the cause; a team none of whose links was full
-//! is never one.
+//! others it left room that its rivals took. The cause is the node that chose that link, or that made
+//! the copies that fill it. A team without a full link is never a cause.
 
 use nicteam_record::{Connection, Disk, Finding, Side};
 
@@ -22,9 +21,9 @@ use crate::units::share;
 const ALMOST_FULL: f64 = 0.8;
 /// A link this much less full than another on the way is not the narrowest.
 const NARROWEST: f64 = 0.05;
-/// Who gets less than this part of what it gets elsewhere, beside its busiest
-/// rival, is not held there. TCP alone shares two to one in a short run.
-const GRIP: f64 = 0.5;
+/// A connection that gets less than this part of what it gets elsewhere, beside its busiest rival, is
+/// not limited there. TCP alone shares two to one in a short run.
+const LEAST_SHARE: f64 = 0.5;
 /// Full links on which less than this part is payload that arrived carry something else.
 const USEFUL: f64 = 0.85;
 
@@ -212,7 +211,7 @@ impl<'p, 'a> Limit<'p, 'a> {
         self.connections.len() == self.picture.ways.len()
     }
 
-    /// Where copies fill one link of several, whoever chose that link is as narrow.
+    /// Where copies fill one link of several, the node that chose that link is as narrow.
     fn settle(&mut self) {
         match self.filled_by {
             FilledBy::Copies { .. } => {
@@ -222,7 +221,7 @@ impl<'p, 'a> Limit<'p, 'a> {
             FilledBy::Payload | FilledBy::Nothing | FilledBy::Host { .. } => self.as_narrow.clear(),
             // Links that were all full of payload are no choice.
             FilledBy::Choice { .. } | FilledBy::Waste { .. } => {
-                // That a connection never uses two links need not be said of every hash it meets.
+                // One hash explains that a connection never uses two links; the others need not.
                 let said = self.connections.len() == 1 && self.hops.iter().any(|hop| chooses_by_connection(hop));
                 // What both ends use together, or an address chooses at both, is one choice.
                 // Nor of every hop that keeps the one session of a disk on one link.
@@ -256,7 +255,7 @@ struct Hold<'p, 'a> {
     /// How full the connection's link was, 0 to 1.
     load: f64,
     /// The connection's rate beside that of the fastest on the same link, 0 to 1.
-    grip: f64,
+    share_here: f64,
 }
 
 /// The hops that hold a connection, the decisive one first: links that are all
@@ -267,8 +266,8 @@ fn holds<'p, 'a>(picture: &'p Picture<'a>, connection: usize) -> Vec<Hold<'p, 'a
     let greatest = |of: fn(&Hold<'_, '_>) -> f64, holds: &[Hold<'_, '_>]| holds.iter().map(of).fold(0.0, f64::max);
     let load = greatest(|hold| hold.load, &holds);
     holds.retain(|hold| hold.load >= load - NARROWEST);
-    let grip = greatest(|hold| hold.grip, &holds);
-    holds.retain(|hold| hold.grip >= grip * GRIP);
+    let share_here = greatest(|hold| hold.share_here, &holds);
+    holds.retain(|hold| hold.share_here >= share_here * LEAST_SHARE);
     holds.sort_by_key(|hold| match hold.filled_by {
         FilledBy::Payload | FilledBy::Waste { .. } => 0,
         _ => 1 + freedom(hold.hop, connection),
@@ -289,8 +288,8 @@ fn hold<'p, 'a>(picture: &'p Picture<'a>, hop: &'p Hop<'a>, connection: usize) -
     let rivals = hop.connections.iter().enumerate();
     let rivals = rivals.filter(|(rival, _)| places.is_none_or(|places| places[*rival] == places[at]));
     let fastest = rivals.map(|(_, rival)| rival.delivered_bps).fold(0.0, f64::max);
-    let grip = share(hop.connections[at].delivered_bps, fastest);
-    Some(Hold { hop, filled_by: filled_by(picture, hop, connection), load: load.min(1.0), grip })
+    let share_here = share(hop.connections[at].delivered_bps, fastest);
+    Some(Hold { hop, filled_by: filled_by(picture, hop, connection), load: load.min(1.0), share_here })
 }
 
 /// What fills a hop that holds a connection.

@@ -88,7 +88,7 @@ pub(super) fn facts(picture: &Picture<'_>) -> Option<String> {
     let found = (0..picture.run.connections.len()).filter(passing).find_map(|index| too_small(picture, index))?;
     let TooSmall { packet, node, device, mtu, .. } = found;
     Some(format!(
-        "{device} of {node} has an MTU of {mtu} and packets of {packet} bytes come there. What passes does so as GSO frames, which this \
-         machine takes whatever their size: `granularity = \"packets\"` shows what a wire would."
+        "{device} of {node} has an MTU of {mtu}, and packets of {packet} bytes arrive there. They pass as GSO frames, which this machine \
+         accepts at any size: `granularity = \"packets\"` shows what a real link does."
     ))
 }

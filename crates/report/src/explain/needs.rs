@@ -58,8 +58,8 @@ impl Missing<'_> {
             format!(" It learned addresses at another port {} times.", thousands(of.moves))
         });
         format!(
-            "{hosts}: {mode} needs a static group at {switch}, which has none: what {switch} sends there takes the port where it saw \
-             the address last.{learned}"
+            "{hosts}: {mode} needs a static group at {switch}, which has none. {switch} sends by the port on which it last learned \
+             the address.{learned}"
         )
     }
 }

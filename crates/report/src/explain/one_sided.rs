@@ -5,7 +5,7 @@ use nicteam_record::{Connection, Host, OneSided, PlainHost, PlainMember, Run, To
 use super::way;
 use crate::units::{list, number, share, thousands};
 
-/// What the record says of a host's team.
+/// What the record has of a host's team.
 pub(super) fn of<'a>(run: &'a Run, host: &str) -> Option<&'a OneSided> {
     run.one_sided.iter().find(|known| known.host == host)
 }

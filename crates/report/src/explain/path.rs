@@ -197,7 +197,7 @@ fn links<'a>(run: &'a Run, hop: &Hop<'a>) -> Vec<HopLink<'a>> {
 }
 
 /// What counters would show for the payload of the hop's connections, copies
-/// and all: for a link at whose ends nobody counted.
+/// and all: for a link without counters at its ends.
 fn copies_as_counted(hop: &Hop<'_>, mtu: u32) -> f64 {
     let each = hop.connections.iter().zip(&hop.copies);
     each.map(|(connection, copies)| as_counted(connection.delivered_bps, mtu) * copies).sum()

@@ -19,13 +19,13 @@ const TOLERANCE: f64 = 0.1;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// What the hash says of a hop; nothing where no hash chooses, or where the
+/// What the hash predicts for a hop; nothing where no hash chooses, or where the
 /// record lacks what it looks at.
 pub(super) fn predict(run: &Run, hop: &Hop<'_>) -> Option<Prediction> {
     let team = hop.team?;
     let policy = team.policy?;
     let hash_of = engines::hash_of(team.engine, policy)?;
-    // Where the record says which members aggregate, the hash is over these.
+    // Where the record has the members that aggregate, the hash is over these.
     let aggregates =
         |place: &usize| view::port(run, team.node, &team.members[*place]).is_none_or(|port| port.aggregates);
     let usable: Vec<usize> = (0..team.members.len()).filter(aggregates).collect();
@@ -39,7 +39,7 @@ pub(super) fn predict(run: &Run, hop: &Hop<'_>) -> Option<Prediction> {
     Some(Prediction { policy, places, agrees })
 }
 
-/// The bucket of each of a hop's connections, and the member that it had at the end, if the record says; nothing where no
+/// The bucket of each of a hop's connections, and the member that it had at the end, if the record has it; nothing where no
 /// buckets choose as in Open vSwitch, or where the record lacks what they follow from.
 pub(super) fn buckets<'a>(run: &'a Run, hop: &Hop<'a>) -> Option<Vec<(u8, Option<&'a str>)>> {
     let team = hop.team?;

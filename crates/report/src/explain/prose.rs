@@ -113,7 +113,7 @@ type End = fn(&Connection) -> &str;
 const FROM: End = |connection| &connection.from;
 const TO: End = |connection| &connection.to;
 
-/// A finding's connections; a stranger's record may name some that there are not.
+/// A finding's connections; a record from elsewhere may name connections that do not exist.
 fn connections<'a>(run: &'a Run, finding: &Finding) -> impl Iterator<Item = &'a Connection> {
     finding.connections.iter().filter_map(|place| run.connections.get(*place as usize))
 }

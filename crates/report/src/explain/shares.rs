@@ -1,4 +1,4 @@
-//! How clients of one host share it: who starves.
+//! How clients of one host share it, and which client starves.
 
 use nicteam_record::Run;
 use nicteam_statistics::jain_index;
@@ -6,10 +6,10 @@ use nicteam_statistics::jain_index;
 use crate::clients::{Client, clients};
 use crate::units::{mbps, ratio, share};
 
-/// Who has less than this part of an even share starves.
+/// A client with less than this part of an even share starves.
 const STARVES: f64 = 0.5;
 
-/// Who got how much, and who got too little, where several clients share a host.
+/// What each client got, and which one got too little, where several clients share a host.
 pub(crate) fn shares(run: &Run) -> Option<String> {
     let clients = clients(run);
     if clients.len() < 2 {

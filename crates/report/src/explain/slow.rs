@@ -4,9 +4,9 @@ use nicteam_record::{Host, Run};
 
 use crate::units::share;
 
-/// A host whose processor did this part of what it can was held by it: what begins late is not made up for.
+/// A host whose processor did this part of what it can was limited by it: a late start is not caught up.
 const ALL_BUT: f64 = 0.9;
-/// A connection that had this part of the receive window on its way, by its mean round-trip time, was held by it.
+/// A connection that had this part of the receive window in flight, by its mean round-trip time, was limited by it.
 const WINDOW_FULL: f64 = 0.6;
 
 /// What holds a host.
@@ -48,9 +48,9 @@ fn processor(run: &Run, host: &Host) -> Option<Bound> {
     (share(did, can as f64) >= ALL_BUT).then_some(Bound::Processor(can, did))
 }
 
-/// Whether a connection had its receiver's window on its way.
+/// Whether a connection had its receiver's window in flight.
 fn fills_window(run: &Run, connection: usize, receiver: &Host) -> bool {
     let Some((window, own)) = receiver.receive_window_bytes.zip(run.connections.get(connection)) else { return false };
-    let on_its_way = own.delivered_bps / 8.0 * own.rtt_us / 1e6;
-    on_its_way >= WINDOW_FULL * f64::from(window)
+    let in_flight = own.delivered_bps / 8.0 * own.rtt_us / 1e6;
+    in_flight >= WINDOW_FULL * f64::from(window)
 }

@@ -34,7 +34,7 @@ pub(super) fn transfer_of<'a>(run: &'a Run, disk: &Disk) -> Option<&'a Transfer>
     run.transfers.iter().find(|task| (&task.workload, task.index) == (&disk.workload, disk.index))
 }
 
-/// Whether a program was told of more than the wire carried.
+/// Whether a program saw a higher rate than the wire.
 pub(super) fn is_ahead(transfer: &Transfer) -> bool {
     let rates = transfer.program_bps().zip(transfer.wire_bps());
     !transfer.cache.is_empty() && rates.is_some_and(|(program, wire)| program >= FASTER * wire)

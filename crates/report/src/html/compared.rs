@@ -5,7 +5,7 @@ use nicteam_statistics::median;
 
 use super::before_after;
 use super::document::{NUMBER, WORDS, document, plain_table};
-use crate::compare::{Compared, beside, says, summary};
+use crate::compare::{Compared, beside, summary, verdict_words};
 
 /// A page with a picture and a table for each of these comparisons.
 pub fn compared_page(all: &[Compared<'_>]) -> String {
@@ -19,14 +19,14 @@ pub fn compared_page(all: &[Compared<'_>]) -> String {
 
 fn section(compared: &Compared<'_>) -> Markup {
     let (first, second) = (&compared.first, &compared.second);
-    let columns = [("figure", WORDS), ("A", NUMBER), ("B", NUMBER), ("B beside A (95 %)", WORDS), ("it says", WORDS)];
+    let columns = [("figure", WORDS), ("A", NUMBER), ("B", NUMBER), ("B beside A (95 %)", WORDS), ("verdict", WORDS)];
     let rows = html! {
         @for row in &compared.figures {
             tr {
                 td { (row.figure.name) }
                 @for values in &row.values { td.num { (row.figure.words(median(values))) } }
                 td { (beside(row)) }
-                td { (says(row.verdict)) }
+                td { (verdict_words(row.verdict)) }
             }
         }
     };

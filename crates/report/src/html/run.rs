@@ -80,7 +80,7 @@ fn measured(run: &Run) -> Markup {
                 dt { "members count" } dd { (run.members_counted_at) }
                 dt { "processors" }
                 dd {
-                    (percent(run.cpu.busy)) " busy, " (percent(run.cpu.stolen)) " taken away by a hypervisor"
+                    (percent(run.cpu.busy)) " busy, " (percent(run.cpu.stolen)) " steal time"
                     (cores(&run.cpu.cores))
                 }
                 @if let Some(memory) = &run.memory { dt { "memory" } dd { (self::memory(memory)) } }

@@ -50,7 +50,7 @@ pub(super) fn marks(run: &Run, team: &Team<'_>, time: &Time) -> Markup {
     html! { @for event in own.take(MOST) { (mark(event, time.x(event.t_ms), &span(event))) } }
 }
 
-/// A line with a flag, which says what it is when it is pointed at.
+/// A line with a flag; its title shows the event.
 fn mark(event: &Event, x: f64, span: &Span) -> Markup {
     let (x, top) = (px(x), px(span.top));
     html! {
@@ -62,7 +62,7 @@ fn mark(event: &Event, x: f64, span: &Span) -> Markup {
     }
 }
 
-/// `1.25 s`; no number of a stranger's that no run can have.
+/// `1.25 s`; a dash for a number that no run can have.
 fn seconds(ms: f64) -> String {
     if ms.abs() < 1e10 { format!("{:.2} s", ms / 1000.0) } else { "–".to_owned() }
 }

@@ -26,8 +26,8 @@ fn ahead(transfer: &Transfer) -> Option<String> {
     let (program, wire) = (transfer.program_bps()?, transfer.wire_bps()?);
     is_ahead(transfer).then(|| {
         format!(
-            "{}: the program saw {}, the wire carried {}: the rest lay in the initiator's write-back cache when the program was \
-             told that it was done. Reads have no such cache, so the two directions look unequal.",
+            "{}: the program saw {}, the wire carried {}. The rest was still in the initiator's write-back cache when the \
+             program's writes returned. Reads have no such cache, so the two directions look unequal.",
             transfer.workload,
             megabytes(program),
             megabytes(wire),

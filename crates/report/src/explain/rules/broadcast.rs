@@ -49,7 +49,7 @@ impl Rule for Broadcast {
         let what = match full {
             [] => format!("its {} links carry what one can", number(sender.links.len())),
             full => format!(
-                "{} copies of each fill {}, of whose traffic {} is payload",
+                "{} copies of each fill {}; {} of that traffic is payload",
                 number(details.copies),
                 list(&full.iter().map(full_links).collect::<Vec<_>>()),
                 ratio(details.payload),

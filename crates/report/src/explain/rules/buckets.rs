@@ -32,7 +32,7 @@ struct Details {
 #[derive(Serialize, Deserialize)]
 struct Placed {
     bucket: u8,
-    /// Device of the member that it had at the end; none if nobody said.
+    /// Device of the member that it had at the end; none if the record lacks it.
     member: Option<String>,
     connections: usize,
 }
@@ -77,24 +77,27 @@ impl Rule for Buckets {
         };
         Some(match (details.by_source, finding.side) {
             (true, Side::Receiving) if host == hop.peer => format!(
-                "{side}: {} sends to an address by the link on which it saw it last, and {host} sends from an address by one \
-                 link, that of its bucket (mode {mode}): {used}.",
+                "{side}: {host} sends from each address by one link, that of the address's bucket (mode {mode}). {} sends to an \
+                 address by the link on which it learned the address: {used}.",
                 hop.node
             ),
             (true, _) if details.sources == 1 => format!(
-                "{side}: {host} sends from one address, and one source address has one bucket, and so one link (mode \
-                 {mode}): {used}."
+                "{side}: {host} sends from one address (mode {mode}). A source address has one bucket, and a bucket has one link: \
+                 {used}."
             ),
             (true, _) => format!(
-                "{side}: {host} sends from {} addresses, each of which has one bucket, and so one link, given at its first frame \
-                 (mode {mode}): {used}.",
+                "{side}: {host} sends from {} addresses (mode {mode}). A source address has one bucket, and a bucket has one link, \
+                 assigned at its first frame: {used}.",
                 details.sources
             ),
             (false, _) if details.connections == 1 => {
-                format!("{side}: {host} sends a connection by one bucket, and so by one link (mode {mode}): {used}.")
+                format!(
+                    "{side}: {host} sends one connection (mode {mode}). A connection has one bucket, and a bucket has one link: {used}."
+                )
             }
             (false, _) => format!(
-                "{side}: {host} sends {} by as many buckets at most, which have their links at random (mode {mode}): {used}.",
+                "{side}: {host} sends {} (mode {mode}). A connection has one bucket, and a bucket has one link, assigned at \
+                 random: {used}.",
                 plural(details.connections, "connection")
             ),
         })
@@ -139,7 +142,7 @@ fn where_they_are(placed: &[Placed]) -> String {
         many => {
             let mut members: BTreeMap<&str, usize> = BTreeMap::new();
             for one in many {
-                let member = one.member.as_deref().unwrap_or("a member that nobody named");
+                let member = one.member.as_deref().unwrap_or("an unknown member");
                 let count = members.entry(member).or_default();
                 *count = count.saturating_add(one.connections);
             }

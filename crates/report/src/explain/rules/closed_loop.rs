@@ -40,8 +40,8 @@ impl Rule for ClosedLoop {
     fn sentence(&self, finding: &Finding) -> Option<String> {
         let Details { outstanding, latency_us, rate_per_s, fullest, busy } = finding.details()?;
         Some(format!(
-            "No link was full (the fullest {}) and the processors were {} busy: with {outstanding} requests outstanding and {} for \
-             each no more than {rate_per_s:.0} a second come. Cure: more outstanding, or whatever makes a request shorter.",
+            "No link was full (the fullest {}), and the processors were {} busy. {outstanding} requests were outstanding, and each took \
+             {}: that makes {rate_per_s:.0} requests a second. Cure: more outstanding requests, or less time for each.",
             ratio(fullest),
             percent(busy),
             milliseconds(latency_us),

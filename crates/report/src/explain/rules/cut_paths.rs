@@ -21,9 +21,9 @@ const NAMED: usize = 2;
 struct Details {
     /// What was done, in words.
     events: Vec<String>,
-    /// The longest time without an answer, milliseconds; none: nobody looked.
+    /// The longest time without an answer, milliseconds; none if it was not measured.
     stall_ms: Option<f64>,
-    /// Whether all that was carried is as it was sent; none: nobody compared all of it.
+    /// Whether all that was carried is as it was sent; none if not all of it was compared.
     intact: Option<bool>,
     /// Why the task ended early, if it did.
     error: Option<String>,
@@ -67,7 +67,7 @@ impl Rule for CutPaths {
         let stall = stall_ms.map_or_else(String::new, |ms| format!("; nothing was answered for {ms:.0} ms at most"));
         let content = match intact {
             Some(true) => ", and every byte arrived as it was sent",
-            Some(false) => ", and what arrived is not what was sent",
+            Some(false) => ", and the content changed on the way",
             None => "",
         };
         let error = error.map_or_else(String::new, |error| format!("; it ended early: {error}"));

@@ -73,8 +73,8 @@ impl Rule for DisksCap {
             (None, None) => format!("they take {} for a request", milliseconds(latency_us as f64)),
         };
         Some(format!(
-            "The disks were the limit, as modelled: {what}, and {} of {rate_per_s:.0} requests a second went to them \
-             ({misses_per_s:.0}); no link was more than {} full, so no network helps.",
+            "The disks were the limit, as modelled: {what}. {} of {rate_per_s:.0} requests a second went to them \
+             ({misses_per_s:.0}). No link was more than {} full, so a faster network does not help.",
             percent(missed),
             ratio(fullest),
         ))

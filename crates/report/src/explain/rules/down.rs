@@ -39,8 +39,7 @@ impl Rule for Down {
         let (side, node) = (words::side(finding), words::node(finding));
         let were = if names.len() == 1 { "it was" } else { "they were" };
         Some(format!(
-            "{side}: {node} uses every member that is up (mode balance-rr), \
-             and {} of {node} sent not a frame, so {were} down.",
+            "{side}: {node} uses every member that is up (mode balance-rr). {} of {node} sent no frame, so {were} down.",
             list(&names)
         ))
     }

@@ -26,7 +26,7 @@ impl Rule for FewSubflows {
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
         let hop = limit.suspects().into_iter().find(|hop| leaves_some_idle(limit, hop))?;
         let by = limit.chooser(hop).by;
-        // The kernel did not say of those that have none.
+        // The kernel reports nothing for connections without subflows.
         let fewest = limit.connections().filter_map(|connection| connection.subflows).filter(|count| *count > 0).min();
         let subflows = match by {
             Choice::Subflows => Some(fewest.filter(|fewest| (*fewest as usize) < hop.links.len())?),

@@ -61,11 +61,8 @@ impl Rule for Full {
 
     fn sentence(&self, finding: &Finding) -> Option<String> {
         let Details { hosts, carried, other_split } = finding.details()?;
-        let more = if other_split {
-            "; the limit is what another split of the same links among the connections would give"
-        } else {
-            ""
-        };
+        let more =
+            if other_split { "; another split of these links among the connections would reach the limit" } else { "" };
         Some(format!(
             "Nothing held it back: {} of {} carried {} of what {} can{more}.",
             what(&finding.hops),

@@ -20,7 +20,7 @@ pub(super) struct Hashed;
 
 #[derive(Serialize, Deserialize)]
 struct Details {
-    /// What the hash says of each hop that the finding shows.
+    /// What the hash predicts for each hop that the finding shows.
     predictions: Vec<Predicted>,
 }
 
@@ -103,7 +103,7 @@ impl Predicted {
     }
 }
 
-/// Clauses behind each other; what all of them say first is said once.
+/// Clauses behind each other; a reason that all of them begin with stands once.
 fn joined(clauses: &[String]) -> String {
     const SO: &str = ", so ";
     let [first, rest @ ..] = clauses else { return String::new() };
@@ -126,7 +126,7 @@ fn clause(hop: &LinkLoads, predicted: &Predicted, policy: Option<HashPolicy>) ->
     }
 }
 
-/// The links in use, where the hash says something else or nothing.
+/// The links in use, where the hash predicts other links or nothing.
 fn counted(hop: &LinkLoads) -> String {
     let used = words::numbers(hop.links.iter().filter(|link| !is_idle(link.load)));
     format!("and used {used} of {} towards {}{}", hop.links.len(), hop.peer, idle(hop))

@@ -8,7 +8,7 @@ use crate::explain::limits::Limit;
 use crate::explain::words;
 use crate::team::Team;
 
-/// Idle links of a team whose mode works with LACP alone, and that does not speak it.
+/// Idle links of a team whose mode needs LACP while the team does not speak it.
 pub(super) struct LacpMissing;
 
 impl Rule for LacpMissing {
@@ -31,8 +31,8 @@ impl Rule for LacpMissing {
     fn sentence(&self, finding: &Finding) -> Option<String> {
         let (side, node, mode) = (words::side(finding), words::node(finding), finding.policy.as_deref()?);
         Some(format!(
-            "{side}: mode {mode} of {node} works with LACP alone, and its option lacp is off, so it sends nothing and drops what \
-             comes; lacp=active and LACP at the switch cure that (with lacp_fallback_ab=1 one member carries all while no \
+            "{side}: mode {mode} of {node} needs LACP, and its option lacp is off. So {node} sends nothing and drops received \
+             frames. Cure: lacp=active and LACP at the switch (with lacp_fallback_ab=1 one member carries all while no \
              partner answers), or mode ovs-balance-slb, which needs no LACP."
         ))
     }

@@ -46,7 +46,7 @@ impl Rule for Learning {
             format!(" It learned addresses at another port {} times.", thousands(mac_moves))
         });
         Some(format!(
-            "{}: {} has no group towards {}: of its {} links it uses the one on which it saw {}'s address last.{moves}",
+            "{}: {} has no group towards {}. Of its {} links it uses the one on which it last learned {}'s address.{moves}",
             words::side(finding),
             hop.node,
             hop.peer,

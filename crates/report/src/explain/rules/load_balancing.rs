@@ -35,7 +35,7 @@ impl Rule for LoadBalancing {
         let mode = finding.policy.as_deref()?;
         let does = match (mode.parse::<Mode>().ok()?, finding.side) {
             (Mode::BalanceTlb, Side::Receiving) => "receives by its active member alone",
-            (_, Side::Receiving) => "tells each neighbour the address of one member",
+            (_, Side::Receiving) => "announces one member's address to each neighbour",
             (Mode::BalanceTlb, _) => "sends each flow by one member",
             _ => "sends to each neighbour by one member",
         };

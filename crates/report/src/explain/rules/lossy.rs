@@ -57,14 +57,14 @@ impl Rule for Lossy {
         let Details { loss, expected } = finding.details()?;
         let expected = expected.map_or_else(String::new, |Expected { each_bps, rtt_us, got_bps }| {
             format!(
-                " Reno would get about {} a connection at this loss and a round trip of {:.1} ms (Mathis et al., 1997); they got {}.",
+                " Reno would get about {} a connection at this loss and a round trip of {:.1} ms (Mathis et al., 1997); this run got {}.",
                 rate(each_bps),
                 rtt_us / 1e3,
                 rate(got_bps),
             )
         });
         Some(format!(
-            "Links on the way lose {} of the frames, as declared, and TCP slows down at each loss; no link was full.{expected}",
+            "Links on the way lose {} of the frames, as declared. TCP slows down at each loss, and no link was full.{expected}",
             percent(loss),
         ))
     }

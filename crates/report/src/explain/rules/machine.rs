@@ -22,7 +22,7 @@ pub(super) struct Machine;
 struct Details {
     /// Busy part of all processors.
     busy: f64,
-    /// Part that a hypervisor took away.
+    /// Steal time: the part that a hypervisor gave to others.
     stolen: f64,
     /// Whose links the finding shows, if some were full.
     host: Option<String>,
@@ -52,8 +52,7 @@ impl Rule for Machine {
 
     fn sentence(&self, finding: &Finding) -> Option<String> {
         let Details { busy, stolen, host } = finding.details()?;
-        let stolen =
-            if stolen > 0.02 { format!(", {} taken away by a hypervisor", percent(stolen)) } else { String::new() };
+        let stolen = if stolen > 0.02 { format!(", {} steal time", percent(stolen)) } else { String::new() };
         let links = match (host, finding.hops.first()) {
             (Some(host), Some(hop)) => {
                 format!("the least used link of {host} carried {} of what it can", words::least(hop))

@@ -1,8 +1,7 @@
 //! The rules, each in a file of its own.
 //!
-//! A rule looks at a limit of a run and either recognises it, which makes a
-//! finding, or passes. The first that recognises it has the word. A new rule is
-//! a file and a line in [`RULES`].
+//! A rule recognises one cause of a limit and makes a finding of it, or passes. The first rule that
+//! recognises a limit explains it. A new rule is a file and a line in [`RULES`].
 
 mod active_backup;
 mod broadcast;
@@ -48,8 +47,8 @@ use super::path::Picture;
 
 pub use rule::Rule;
 
-/// The rules in the order in which they are asked: what explains full links
-/// first, what explains idle ones next, what needs no link at all last.
+/// The rules in the order in which they are tried: causes of full links first, of idle links next,
+/// causes outside the links last.
 pub const RULES: &[&dyn Rule] = &[
     &mtu::Mtu,
     &write_back::WriteBack { rules: all },
@@ -88,7 +87,7 @@ pub const RULES: &[&dyn Rule] = &[
     &unexplained::Unexplained,
 ];
 
-/// The rules, for the one that asks all others.
+/// The rules, for the rule that tries all others.
 fn all() -> &'static [&'static dyn Rule] {
     RULES
 }

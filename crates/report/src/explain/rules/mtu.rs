@@ -59,8 +59,8 @@ impl Rule for Mtu {
     fn sentence(&self, finding: &Finding) -> Option<String> {
         let Details { packet_bytes, node, device, mtu, from, to } = finding.details()?;
         Some(format!(
-            "Links: packets of {packet_bytes} bytes do not pass from {from} to {to}, since {device} of {node} has an MTU of {mtu}; \
-             short ones do, so connections open and stand still. Give every end on the way an MTU of {packet_bytes}."
+            "Links: packets of {packet_bytes} bytes do not pass from {from} to {to}, since {device} of {node} has an MTU of {mtu}. \
+             Shorter packets pass, so connections open and then stall. Give every end on the way an MTU of {packet_bytes}."
         ))
     }
 }

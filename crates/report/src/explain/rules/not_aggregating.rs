@@ -48,7 +48,7 @@ fn is_full(hop: &Hop<'_>) -> bool {
 }
 
 /// Who of the team at either end does not aggregate, and why. The choosing end
-/// has the first word; the other has it where that one speaks no LACP.
+/// comes first; the other one counts where that one speaks no LACP.
 fn left_out(run: &Run, hop: &Hop<'_>) -> Option<LeftOut> {
     [0, 1].into_iter().find_map(|end| {
         let known = hop.links.iter().find_map(|link| link.ports[end])?;

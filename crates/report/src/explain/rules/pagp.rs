@@ -10,7 +10,7 @@ use crate::explain::limits::Limit;
 use crate::explain::words;
 use crate::team::Team;
 
-/// A full link among plain ports to a team that hears PAgP by them.
+/// A full link among plain ports to a team that receives PAgP by them.
 pub(super) struct Pagp;
 
 #[derive(Serialize, Deserialize)]
@@ -56,15 +56,15 @@ impl Rule for Pagp {
         let cure = channel_group
             .map_or_else(|| "`no channel-group`".to_owned(), |group| format!("`channel-group N mode {group}`"));
         Some(format!(
-            "{}: the switch {node} speaks PAgP (mode {mode}), which no team answers, so its {} ports to {peer} form no group and it \
-             uses the one on which it saw {peer}'s address last. At {node}: {cure}.",
+            "{}: the switch {node} speaks PAgP (mode {mode}), which no team answers, so its {} ports to {peer} form no group. It \
+             uses the port on which it last learned {peer}'s address. At {node}: {cure}.",
             words::side(finding),
             hop.links.len(),
         ))
     }
 }
 
-/// What the node at the far end of a hop heard by these links.
+/// The PAgP that the node at the far end of a hop received by these links.
 fn heard<'r>(pagp: &'r [PagpHeard], hop: &Hop<'_>) -> Option<&'r PagpHeard> {
     pagp.iter().find(|heard| heard.host == hop.peer && hop.links.iter().any(|link| link.far_device == heard.member))
 }

@@ -10,7 +10,7 @@ use crate::explain::limits::Limit;
 use crate::explain::words;
 use crate::units::list;
 
-/// Full and not full links of a team that stripes, but not with who is at the other end.
+/// Full and not full links of a team that stripes, towards hosts that do not.
 pub(super) struct PeerDoesNotStripe;
 
 #[derive(Serialize, Deserialize)]
@@ -52,7 +52,7 @@ impl Rule for PeerDoesNotStripe {
         let (side, node, hop) = (words::side(finding), words::node(finding), finding.hops.first()?);
         let (does, each) = if peers.len() == 1 { ("does", "it") } else { ("do", "each") };
         let how = match finding.side {
-            Side::Receiving => format!("tells {each} the address of one member"),
+            Side::Receiving => format!("announces one member's address to {each}"),
             _ => format!("sends to {each} by one member"),
         };
         Some(format!(

@@ -47,10 +47,10 @@ impl Rule for Reordering {
         let (side, node, links) = (words::side(finding), words::node(finding), finding.hops.first()?.links.len());
         let out_of_order = if finding.policy.as_deref() == Some(Choice::Striped.words()) {
             format!(
-                "sends each frame over that of {links} links on which it arrives first (mode stripe), some were overtaken or lost"
+                "sends each frame over the one of {links} links on which it arrives first (mode stripe). Some were overtaken or lost"
             )
         } else {
-            format!("sends frames in turn over {links} links (mode balance-rr), they arrive out of order")
+            format!("sends frames in turn over {links} links (mode balance-rr). They arrive out of order")
         };
         let again = percent(resent);
         Some(format!("{side}: {node} {out_of_order}, and TCP sent {again} of its segments again and slowed down."))

@@ -62,7 +62,7 @@ impl Rule for Segments {
             None => "each write goes in several PDUs".to_owned(),
         };
         Some(format!(
-            "No link was full (the fullest {}) and the processors were {} busy: the target takes {} in a PDU at most \
+            "No link was full (the fullest {}), and the processors were {} busy. The target takes {} in a PDU at most \
              (MaxRecvDataSegmentLength), so {each}, each handled by itself. Cure: max_recv_data = \"256kib\" at the target.",
             ratio(fullest),
             percent(busy),

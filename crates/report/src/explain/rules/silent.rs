@@ -37,8 +37,8 @@ impl Rule for Silent {
         let names: Vec<&str> = silent.map(|link| words::device(hop, link, node)).collect();
         let (were, them) = if names.len() == 1 { ("it was", "it") } else { ("they were", "them") };
         Some(format!(
-            "{side}: {node} uses every member through which frames come (mode stripe), and {} carried not one: \
-             {were} down, or nothing came through {them}.",
+            "{side}: {node} uses every member that receives frames (mode stripe). {} carried none: {were} down, or nothing came \
+             through {them}.",
             list(&names)
         ))
     }

@@ -49,10 +49,10 @@ impl Rule for SlowHost {
         let Details { host, can_bps, did_bps, window_bytes } = finding.details()?;
         let what = match (can_bps.zip(did_bps), window_bytes) {
             (Some((can, did)), _) => {
-                format!("its processor did {} of the {} that it can", rate(did), rate(can))
+                format!("its processor did {} of {} at most", rate(did), rate(can))
             }
             (None, Some(window)) => {
-                format!("its connections had its receive window of {} on their way", bytes(window.into()))
+                format!("its connections filled its receive window of {}", bytes(window.into()))
             }
             (None, None) => return None,
         };

@@ -80,8 +80,8 @@ impl Rule for SlowPath {
         let known: Vec<String> = known.into_iter().flatten().collect();
         let known = if known.is_empty() { String::new() } else { format!(" ({})", list(&known)) };
         Some(format!(
-            "{side}: round robin of {node} gives each of {paths} paths as many requests; by {device}{known} they take {}, by \
-             another {}, so all wait for it: the links were {} full. Cure: a policy that looks at the paths (best, service-time).",
+            "{side}: round robin of {node} sends as many requests by each of {paths} paths. By {device}{known} a request takes {}, by \
+             another {}, so all wait for it: the links were {} full. Cure: a policy that measures the paths (best, service-time).",
             milliseconds(latency_us),
             milliseconds(others_us),
             storage::loads(hop.links.iter().map(|link| link.load)),

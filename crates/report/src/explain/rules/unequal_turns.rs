@@ -30,7 +30,7 @@ impl Rule for UnequalTurns {
 
     fn sentence(&self, finding: &Finding) -> Option<String> {
         Some(format!(
-            "{}: {} gives its links turns, not bytes (mode balance-rr): the busiest was full, the least used at {}.",
+            "{}: {} sends as many frames by each link, not as many bytes (mode balance-rr): the busiest was full, the least used at {}.",
             words::side(finding),
             words::node(finding),
             words::least(finding.hops.first()?),

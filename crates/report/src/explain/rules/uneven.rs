@@ -9,7 +9,7 @@ use crate::explain::limits::Limit;
 use crate::explain::words;
 use crate::units::{link_rate, list, percent, ratio};
 
-/// From this part on, frames that a link lost are worth a word.
+/// From this part on, frames that a link lost are mentioned.
 const LOSS_NOTABLE: f64 = 0.001;
 
 /// Full and not full links of hosts that stripe, or of multipath TCP.

@@ -7,7 +7,7 @@ use super::Rule;
 use crate::explain::limits::{FilledBy, Limit};
 use crate::units::{percent, plural, ratio};
 
-/// Says that the counters do not say, and what they do; a finding shows the fullest link alone.
+/// The counters do not explain the limit; the finding shows the fullest link alone.
 pub(super) struct Unexplained;
 
 #[derive(Serialize, Deserialize)]
@@ -49,12 +49,12 @@ impl Rule for Unexplained {
         if full {
             return Some(format!("The counters do not say what held it back: the fullest link, {most}."));
         }
-        let who = match finding.connections.len() {
-            1 => "the connection".to_owned(),
-            count => format!("the {}", plural(count, "connection")),
+        let sender = match finding.connections.len() {
+            1 => "The connection".to_owned(),
+            count => format!("The {}", plural(count, "connection")),
         };
         Some(format!(
-            "No link was full (the fullest, {most}) and the processors were {} busy: {who} did not send more.",
+            "No link was full (the fullest, {most}), and the processors were {} busy. {sender} did not send more.",
             percent(busy)
         ))
     }

@@ -43,7 +43,7 @@ impl Rule for Waste {
     fn sentence(&self, finding: &Finding) -> Option<String> {
         let Details { hosts, payload, resent } = finding.details()?;
         Some(format!(
-            "All links of {} were full, but {} alone of what they carried arrived as payload; TCP sent {} of its segments again.",
+            "All links of {} were full, but only {} of what they carried arrived as payload. TCP sent {} of its segments again.",
             list(&hosts),
             ratio(payload),
             percent(resent),

@@ -10,7 +10,7 @@ use crate::units::megabytes;
 
 /// Writes that a cache in memory took much faster than the wire did; what held the wire is a finding inside it.
 pub(super) struct WriteBack {
-    /// All rules; what held the wire is for the others to say.
+    /// All rules: one of the others explains what limited the wire.
     pub(super) rules: fn() -> &'static [&'static dyn Rule],
 }
 
