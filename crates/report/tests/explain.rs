@@ -1,9 +1,7 @@
 //! Each rule on a record that shows its case, and the five runs of T3.
 
-use crate::common::{LINK_PAYLOAD_BPS, Spec, receive_what_was_sent, run, t3, team};
-use nicteam_record::{
-    BucketMember, Datagrams, Event, EventKind, Impaired, Impairments, Link, LinkEnd, Relayed, Run, Topology,
-};
+use crate::common::{LINK_PAYLOAD_BPS, Spec, receive_what_was_sent, run, scale, t3, team};
+use nicteam_record::{Datagrams, Event, EventKind, Impaired, Impairments, Link, LinkEnd, Relayed, Run, Topology};
 use nicteam_report::{Side, explain};
 
 const FULL_BPS: f64 = 0.978 * LINK_PAYLOAD_BPS;
@@ -16,17 +14,6 @@ fn said(run: &Run) -> (Side, Option<String>, String) {
 /// T3's second run: four connections, link 3.
 fn four_connections() -> Run {
     t3().runs.swap_remove(1)
-}
-
-/// Multiplies every figure, so that no link is full any more.
-fn scale(run: &mut Run, factor: f64) {
-    run.members.iter_mut().for_each(|member| {
-        member.tx_bps *= factor;
-        member.rx_bps *= factor;
-    });
-    run.connections.iter_mut().for_each(|connection| connection.delivered_bps *= factor);
-    run.delivered_bps *= factor;
-    run.of_limit *= factor;
 }
 
 #[test]
@@ -283,61 +270,6 @@ fn active_backup_uses_one() {
         sentence,
         "Receiving side: sw uses one member at a time (mode active-backup): b-2 carried all, the others stood by."
     );
-}
-
-/// T3's second run with a's team in this mode of Open vSwitch, which sends by this member alone.
-fn by_buckets(mode: &str, member: &str) -> Run {
-    let mut run = t3().runs.swap_remove(2);
-    for team in run.topology.teams.iter_mut().filter(|team| team.node == "a") {
-        (team.mode, team.engine) = (mode.into(), "ovs".into());
-    }
-    scale(&mut run, 0.25);
-    let own = run.members.iter_mut().filter(|of| of.host == "a");
-    own.for_each(|of| of.tx_bps *= if of.member == member { 4.0 } else { 0.0 });
-    receive_what_was_sent(&mut run);
-    run
-}
-
-#[test]
-fn buckets_are_told_with_the_member_that_the_daemon_says() {
-    let mut run = by_buckets("ovs-balance-slb", "eth2");
-    let begins = "Sending side: a sends from one address (mode ovs-balance-slb). A source address has one bucket, and a bucket has \
-                  one link: ";
-    let without = said(&run).2;
-    // `ovs-appctl bond/hash` of a's address.
-    let mac: nicteam_wire::Mac = run.topology.hosts[0].mac.parse().unwrap();
-    let bucket = nicteam_team::hash::slb::bucket(mac, 0, 0);
-    let all = run.connections.len();
-    assert_eq!(without, format!("{begins}all {all} connections hash to bucket {bucket}."));
-    let (host, team, member) = ("a".into(), "team0".into(), "eth2".into());
-    run.buckets = vec![BucketMember { host, team, bucket, member }];
-    let (side, policy, sentence) = said(&run);
-    assert_eq!((side, policy.as_deref()), (Side::Sending, Some("ovs-balance-slb")));
-    assert_eq!(sentence, format!("{begins}all {all} connections hash to bucket {bucket}, which has member eth2."));
-    // Another engine's buckets nobody knows.
-    run.topology.teams.iter_mut().for_each(|team| team.engine = "other".into());
-    assert!(said(&run).2.ends_with("the busiest was full, the least used at 0.00."), "{}", said(&run).2);
-}
-
-#[test]
-fn flows_have_buckets_of_their_own() {
-    let sentence = said(&by_buckets("ovs-balance-tcp", "eth2")).2;
-    let buckets = sentence.matches("to bucket").count();
-    assert!(sentence.starts_with("Sending side: a sends") && buckets > 1 || sentence.contains("buckets"), "{sentence}");
-}
-
-#[test]
-fn balance_tcp_without_lacp_carries_nothing() {
-    let mut run = by_buckets("ovs-balance-tcp", "eth2");
-    scale(&mut run, 0.0);
-    let (side, policy, sentence) = said(&run);
-    assert_eq!((side, policy.as_deref()), (Side::Sending, Some("ovs-balance-tcp")));
-    let begins = "Sending side: mode ovs-balance-tcp of a needs LACP, and its option lacp is off. So a sends nothing";
-    assert!(sentence.starts_with(begins) && sentence.contains("lacp_fallback_ab=1"), "{sentence}");
-    // With LACP it is something else.
-    let own = run.topology.teams.iter_mut().find(|team| team.node == "a").unwrap();
-    own.options.insert("lacp".into(), "active".into());
-    assert!(!said(&run).2.contains("needs LACP"), "{}", said(&run).2);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What a reader sees of a record.
 
 mod aggregation;
+mod buckets;
 mod common;
 mod compare;
 mod corpus;

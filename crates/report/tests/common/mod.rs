@@ -1,6 +1,7 @@
 //! Records and bundles made by arithmetic, always the same.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
+pub mod net;
 pub mod storage;
 
 use std::collections::BTreeMap;
@@ -381,4 +382,15 @@ impl Drop for TestBundle {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.bundle.dir);
     }
+}
+
+/// Multiplies every figure, so that no link is full any more.
+pub fn scale(run: &mut Run, factor: f64) {
+    run.members.iter_mut().for_each(|member| {
+        member.tx_bps *= factor;
+        member.rx_bps *= factor;
+    });
+    run.connections.iter_mut().for_each(|connection| connection.delivered_bps *= factor);
+    run.delivered_bps *= factor;
+    run.of_limit *= factor;
 }
