@@ -1,7 +1,7 @@
 //! What is wrong with a text that a user wrote: each problem with its place, the reason, and what to do about it.
 //!
-//! Pure: whoever reads a text collects [`Problem`]s, and hands all of them out at once as [`Diagnostics`]. Experiment files
-//! and other programs' configuration have the same errors by it, and the same "did you mean".
+//! Pure: a reader collects [`Problem`]s and returns all of them at once as [`Diagnostics`]. Experiment files and other
+//! programs' configuration so have the same errors, and the same "did you mean".
 //!
 //! ```
 //! use nicteam_diagnostics::{Diagnostics, Problem};

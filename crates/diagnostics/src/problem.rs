@@ -139,7 +139,7 @@ pub struct Problem {
     pub span: Option<Range<usize>>,
     /// What is wrong, on what.
     pub message: String,
-    /// Stands beside the underlined text.
+    /// Words beside the underlined text.
     pub label: Option<String>,
     /// A second place and what it has to do with the first.
     pub also: Option<Box<(Range<usize>, String)>>,

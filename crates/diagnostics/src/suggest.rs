@@ -6,21 +6,20 @@
 /// written (three letters or more) is as good as one slip.
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let written = fold(written);
-    if written.is_empty() || written.len() > 64 {
+    let letters = written.chars().count();
+    if written.is_empty() || letters > 64 {
         return None;
     }
-    let allowed = (written.len() / 3).max(1);
+    let allowed = (letters / 3).max(1);
     candidates
         .into_iter()
         .filter_map(|candidate| {
             let folded = fold(candidate);
-            let slips = if written.len() >= 3 && folded.starts_with(&written) {
-                1.min(distance(&written, &folded))
-            } else {
-                distance(&written, &folded)
-            };
-            // A name of one letter is nobody's slip.
-            let alike = slips <= allowed && slips * 2 <= written.len().max(folded.len());
+            let begins = letters >= 3 && folded.starts_with(&written);
+            let distance = strsim::osa_distance(&written, &folded);
+            let slips = if begins { distance.min(1) } else { distance };
+            // A name of one letter is never suggested for another.
+            let alike = slips <= allowed && slips * 2 <= letters.max(folded.chars().count());
             alike.then_some((slips, candidate))
         })
         .min_by_key(|&(slips, _)| slips)
@@ -42,28 +41,8 @@ pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-fn fold(name: &str) -> Vec<char> {
+fn fold(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
-}
-
-/// Optimal string alignment distance: insertions, deletions, changes and swaps of neighbours.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut before = Vec::new();
-    let mut above: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let change = above[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = change.min(above[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                let swap: &Vec<usize> = &before;
-                least = least.min(swap[j - 2] + 1);
-            }
-            row.push(least);
-        }
-        before = std::mem::replace(&mut above, row);
-    }
-    above[b.len()]
 }
 
 #[cfg(test)]

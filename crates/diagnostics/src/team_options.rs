@@ -1,4 +1,4 @@
-//! Options of a team that a text gives: what the team's own rules refuse, at its place.
+//! Options of a team in a text: what the team's own rules refuse, with its place.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ pub fn refused(error: &ConfigError, option: &Range<usize>, value: &Range<usize>)
     }
 }
 
-/// The place among these options, by their names, of the one that is to blame for options that do not go together: a
+/// The place among these options, by their names, of the one that conflicts with the others: a
 /// conflict's message begins with it, "`updelay 200` needs ...".
 pub fn blamed<'a>(
     error: &ConfigError,
@@ -40,7 +40,7 @@ pub fn blamed<'a>(
     options.enumerate().filter(|(_, name)| begins(name)).map(|(place, _)| place).next_back()
 }
 
-/// Options that do not go together, at the one that is to blame, else at the team's name.
+/// Options that conflict: at the one that conflicts with the others, else at the team's name.
 pub fn conflict<'a>(
     error: &ConfigError,
     team: (&str, &Range<usize>),

@@ -1,24 +1,24 @@
-//! Faults of the TOML itself, in words a newcomer can act on.
+//! Faults of the TOML itself, with a hint what to change.
 
 use std::ops::Range;
 
 use crate::Problem;
 use crate::nearest;
 
-/// The problems behind the parser's errors, and the end of the text they leave sound.
+/// The problems behind the parser's errors, and the end of the text that can be read.
 ///
-/// A wrong value leaves the lines around it whole. An open list or `{ }` does
-/// not: what the parser says of the lines after it is an echo, and is dropped.
+/// The lines around a wrong value can be read. Those after an open list or `{ }`
+/// cannot: the parser's errors there follow from the open bracket, and are dropped.
 pub fn problems(errors: &[toml::de::Error], text: &str) -> (Vec<Problem>, Option<usize>) {
     let start = |error: &toml::de::Error| error.span().map_or(text.len(), |span| span.start);
-    let runaway = runaway(errors, text);
+    let open = first_open(errors, text);
     let first_structural =
         errors.iter().filter(|error| !is_local(error.message())).map(|error| content_end(text, start(error))).min();
-    let heard = errors.iter().filter(|error| runaway.is_none_or(|end| start(error) <= end));
+    let kept = errors.iter().filter(|error| open.is_none_or(|end| start(error) <= end));
     let mut problems: Vec<Problem> = Vec::new();
-    for error in heard {
-        // Several errors at one place are one fault in several words.
-        if runaway != Some(start(error)) || open_bracket(error.message()).is_some() {
+    for error in kept {
+        // Several errors at one place are one fault.
+        if open != Some(start(error)) || open_bracket(error.message()).is_some() {
             problems.push(problem(error, text));
         }
     }
@@ -29,13 +29,13 @@ pub fn problems(errors: &[toml::de::Error], text: &str) -> (Vec<Problem>, Option
 /// and these are three or more. Blank lines and comments do not count, nor does what follows a
 /// list or `{ }` that was not closed. `hint` says where the file that is wanted is described.
 pub fn not_toml(errors: &[toml::de::Error], text: &str, hint: &str) -> Option<Problem> {
-    let sound = runaway(errors, text).unwrap_or(text.len());
+    let end_of_readable = first_open(errors, text).unwrap_or(text.len());
     let mut spans: Vec<Range<usize>> = errors.iter().filter_map(|error| error.span()).collect();
     spans.sort_by_key(|span| span.start);
     let first = spans.first()?;
-    let mut starts = spans.iter().map(|span| span.start).take_while(|start| *start < sound).peekable();
+    let mut starts = spans.iter().map(|span| span.start).take_while(|start| *start < end_of_readable).peekable();
     let (mut end, mut lines, mut faulty) = (0, 0, 0);
-    for line in text.get(..sound).unwrap_or(text).split_inclusive('\n') {
+    for line in text.get(..end_of_readable).unwrap_or(text).split_inclusive('\n') {
         end += line.len();
         let mut is_faulty = false;
         while starts.next_if(|start| *start < end).is_some() {
@@ -53,8 +53,8 @@ pub fn not_toml(errors: &[toml::de::Error], text: &str, hint: &str) -> Option<Pr
     })
 }
 
-/// Where the first list or `{ }` stands that was not closed, as far as the parser saw.
-fn runaway(errors: &[toml::de::Error], text: &str) -> Option<usize> {
+/// Where the parser found the first list or `{ }` that is not closed.
+fn first_open(errors: &[toml::de::Error], text: &str) -> Option<usize> {
     let open = errors.iter().filter(|error| open_bracket(error.message()).is_some());
     open.map(|error| error.span().map_or(text.len(), |span| span.start)).min()
 }
@@ -84,7 +84,7 @@ fn problem(error: &toml::de::Error, text: &str) -> Problem {
         };
     }
     if let Some((what, close, form)) = open_bracket(message) {
-        // The parser notices on the next line; the fault is where the text before ends.
+        // The parser reports the next line; the fault is where the text before ends.
         let end = content_end(text, span.start);
         let message = format!("{what} goes on where something else begins");
         return Problem::at(&(end..end), message).label(format!("`,` or `{close}` is missing after this")).hint(form);
@@ -102,7 +102,7 @@ fn content_end(text: &str, place: usize) -> usize {
     before.char_indices().next_back().map_or(0, |(index, _)| index)
 }
 
-/// A wrong value leaves the lines around it whole.
+/// True of errors after which the next lines can be read.
 fn is_local(message: &str) -> bool {
     message == "duplicate key" || is_unquoted(message)
 }
