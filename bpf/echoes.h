@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * How fast probes go back, as crates/team/src/frame/stripe/echoes.rs, whose module text is the specification; a change
- * there is a change here. may_echo() is the twin of TokenBucket (crates/team/src/token_bucket.rs) in C.
+ * there is a change here. may_echo() is the twin of TokenBucket (crates/machine/src/token_bucket.rs) in C.
  */
 #ifndef NICTEAM_ECHOES_H
 #define NICTEAM_ECHOES_H

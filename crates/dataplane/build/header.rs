@@ -8,7 +8,7 @@ pub type Constant = (&'static str, &'static str, i128);
 /// A header that defines these.
 pub fn header(constants: &[&[Constant]]) -> String {
     let mut text = String::from(
-        "/* Written by the build, from crates/{wire/src,team/src,dataplane/src/bpf}/constants.rs. */\n#pragma once\n\n",
+        "/* Written by the build, from crates/{wire/src,machine/src,dataplane/src/bpf}/constants.rs. */\n#pragma once\n\n",
     );
     for (name, kind, value) in constants.iter().copied().flatten() {
         // What is shorter is an `int` in C whatever its type.

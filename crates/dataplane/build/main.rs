@@ -7,12 +7,12 @@ mod abi;
 mod btf;
 mod header;
 mod layout;
+/// Those of `nicteam-machine`.
+#[path = "../../machine/src/constants.rs"]
+mod machine;
 /// This crate's numbers.
 #[path = "../src/bpf/constants.rs"]
 mod own;
-/// Those of `nicteam-team`.
-#[path = "../../team/src/constants.rs"]
-mod team;
 /// Those of `nicteam-wire`.
 #[path = "../../wire/src/constants.rs"]
 mod wire;
@@ -33,7 +33,7 @@ fn main() {
         println!("cargo:warning=no clang: building without the eBPF dataplane; install clang and build again");
         return;
     }
-    let header = header::header(&[wire::ALL, team::ALL, own::IN_MAPS, own::BESIDE]);
+    let header = header::header(&[wire::ALL, machine::ALL, own::IN_MAPS, own::BESIDE]);
     fs::write(out_dir().join("constants.h"), header).expect("cargo's folder for what is built can be written");
     const STRIPE: &str = "-DNICTEAM_STRIPE";
     const FAILOVER: &str = "-DNICTEAM_FAILOVER";

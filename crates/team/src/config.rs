@@ -76,11 +76,11 @@ pub struct AggrLayers(u8);
 
 impl AggrLayers {
     /// MAC addresses.
-    pub const L2: AggrLayers = AggrLayers(crate::constants::AGGR_L2);
+    pub const L2: AggrLayers = AggrLayers(nicteam_machine::constants::AGGR_L2);
     /// IP addresses.
-    pub const L3: AggrLayers = AggrLayers(crate::constants::AGGR_L3);
+    pub const L3: AggrLayers = AggrLayers(nicteam_machine::constants::AGGR_L3);
     /// Ports.
-    pub const L4: AggrLayers = AggrLayers(crate::constants::AGGR_L4);
+    pub const L4: AggrLayers = AggrLayers(nicteam_machine::constants::AGGR_L4);
     /// Every combination.
     pub const ALL: [AggrLayers; 7] = {
         let (l2, l3, l4) = (Self::L2, Self::L3, Self::L4);

@@ -12,13 +12,9 @@
 #![forbid(unsafe_code)]
 
 mod config;
-pub mod constants;
 mod control;
 mod frame;
-mod member;
 pub mod mode;
-mod time;
-mod token_bucket;
 
 pub use config::{ActiveSlave, ArpAllTargets, ArpMonitoring, ArpValidate, FailOverMac, MAX_ARP_TARGETS, MAX_QUEUE_ID};
 pub use config::{
@@ -26,7 +22,7 @@ pub use config::{
     Values, nearest,
 };
 pub use config::{BondOptions, DetectMode, LacpMode};
-pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
+pub use control::{Effect, Event, LinkState, MemberStatus, Team, TeamError, TimerReason};
 pub use control::{Group, Identity, Listen, PagpHeard, Subnet, Traffic};
 pub use control::{PlainEvent, PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
 pub use control::{lacp, openvswitch, replay};
@@ -35,11 +31,9 @@ pub use frame::buckets::Buckets;
 pub use frame::{Action, Choose, Failover, FailoverState, Leg, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
 pub use frame::{MAX_SOURCES, Sources};
 pub use frame::{balance, buckets, hash};
-pub use member::{MAX_MEMBERS, MemberId, MemberSet};
 pub use mode::{Mode, Traits};
+pub use nicteam_machine::{Duplex, MAX_MEMBERS, MemberId, MemberLink, MemberSet, Time, TokenBucket, constants};
 pub use stripe::Stripe;
-pub use time::Time;
-pub use token_bucket::TokenBucket;
 
 /// Mode stripe: what it does with each frame, and who else it finds.
 pub mod stripe {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The most ports in [`Classes`].
-pub const MAX_PORTS: usize = crate::constants::REDUNDANT_PORTS;
+pub const MAX_PORTS: usize = nicteam_machine::constants::REDUNDANT_PORTS;
 /// Differentiated services code points.
 const DSCPS: u8 = 64;
 

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use nicteam_machine::state;
 use nicteam_wire::Mac;
 
 use super::names::{choice, modes, named, names};
@@ -292,6 +293,21 @@ pub(super) const LACP_LEASE: ConfigOption = ConfigOption {
     get: |config| config.lacp.lease_ms.to_string(),
     set: |config, text| number("lacp_lease", LEASE, text).map(|n| config.lacp.lease_ms = n),
 };
+
+state!(
+    enum AdSelect {
+        Stable,
+        Bandwidth,
+        Count,
+        ActorPortPrio,
+    }
+);
+state!(
+    enum LacpRate {
+        Slow,
+        Fast,
+    }
+);
 
 impl LacpRate {
     /// The kernel's name.

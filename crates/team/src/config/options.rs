@@ -116,7 +116,7 @@ const PACKETS_PER_SLAVE: Values =
 
 /// nicteam's own; as many as a plan's table has.
 const HASH_BUCKETS: Values =
-    Values::Number { max: crate::constants::MAX_BUCKETS as u32, words: &[("off", 0), ("default", 0)] };
+    Values::Number { max: nicteam_machine::constants::MAX_BUCKETS as u32, words: &[("off", 0), ("default", 0)] };
 
 /// Every option; `mode` first, because others depend on it.
 pub(super) static OPTIONS: [ConfigOption; 56] = [

@@ -67,9 +67,9 @@ impl StripePlain {
     /// Its number, as in a plan.
     pub const fn number(self) -> u32 {
         match self {
-            StripePlain::Off => crate::constants::PLAIN_OFF,
-            StripePlain::Tcp => crate::constants::PLAIN_TCP,
-            StripePlain::All => crate::constants::PLAIN_ALL,
+            StripePlain::Off => nicteam_machine::constants::PLAIN_OFF,
+            StripePlain::Tcp => nicteam_machine::constants::PLAIN_TCP,
+            StripePlain::All => nicteam_machine::constants::PLAIN_ALL,
         }
     }
 }

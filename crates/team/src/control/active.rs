@@ -5,9 +5,11 @@
 //! member has the highest `prio`, but not alone, it stays. The kernel (since 6.0)
 //! prefers the first of that `prio` whenever it has to choose.
 
+use nicteam_machine::{Duplex, MemberId};
+
 use super::monitor::Member;
-use super::{Duplex, LinkState, Members};
-use crate::{Config, MemberId, PrimaryReselect};
+use super::{LinkState, Members};
+use crate::{Config, PrimaryReselect};
 
 /// What the choice depends on beside the members.
 #[derive(Clone, Copy, Debug)]

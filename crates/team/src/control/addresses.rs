@@ -3,10 +3,11 @@
 //! Linux drivers/net/bonding/bond_main.c, `bond_do_fail_over_mac` and
 //! `bond_get_old_active`.
 
+use nicteam_machine::MemberId;
 use nicteam_wire::Mac;
 
 use super::{Effect, Team};
-use crate::{FailOverMac, MemberId};
+use crate::FailOverMac;
 
 impl Team {
     /// The address that a member has of its own: told when it joins. From then on the team says what it is to be

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, MemberLink, MemberSet, Time, state};
 use nicteam_wire::Mac;
 
 use super::lacp::{Answer, Lacp, LacpConfig, LacpEffect, PortParams, lease};
-use super::{Effect, Event, LinkState, MemberLink, Team, balance};
-use crate::control::state::state;
-use crate::{Config, LacpMode, LacpOptions, MemberId, MemberSet, Time, TimerReason, Traits};
+use super::{Effect, Event, LinkState, Team, balance};
+use crate::{Config, LacpMode, LacpOptions, TimerReason, Traits};
 
 /// What ended processes said last, and how long ago their partners were heard.
 type Remembered = BTreeMap<MemberId, (Answer, Duration)>;

@@ -23,13 +23,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, Time, state};
 use nicteam_wire::{Frame, Mac, ethertype};
 
 use super::hearing::{Hearing, Message, Role, Traffic};
 use super::monitor::millis;
 use super::{Effect, LinkState, Subnet, Team, probe};
-use crate::control::state::state;
-use crate::{ArpAllTargets, ArpMonitoring, MemberId, Time, TimerReason};
+use crate::{ArpAllTargets, ArpMonitoring, TimerReason};
 
 /// What the ARP monitor keeps. In every mode and also while it is off: it may be switched on.
 #[derive(Clone, Debug, Default)]

@@ -9,10 +9,12 @@
 
 use std::mem;
 
+use nicteam_machine::{MAX_MEMBERS, MemberId, Time};
+
 use super::monitor::millis;
 use super::parts::Parts;
 use super::{Effect, Event, LinkState, Team, TimerReason, active};
-use crate::{ActiveSlave, Config, ConfigError, MAX_MEMBERS, MemberId, TeamError, Time};
+use crate::{ActiveSlave, Config, ConfigError, TeamError};
 
 impl Team {
     /// Goes on with another configuration; what follows from it is one plan,

@@ -8,10 +8,11 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, Time};
 use nicteam_wire::membership;
 
 use super::{Effect, Team};
-use crate::{Choose, MemberId, Time, TimerReason};
+use crate::{Choose, TimerReason};
 
 /// Between two reports (the kernel's HZ / 5).
 const BETWEEN: Duration = Duration::from_millis(200);

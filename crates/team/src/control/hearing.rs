@@ -6,11 +6,11 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use nicteam_machine::{Time, state};
 use nicteam_wire::{Arp, Frame, Ndisc, NdiscKind, Vlan, ethertype};
 
 use super::Subnet;
-use crate::control::state::state;
-use crate::{ArpMonitoring, Time};
+use crate::ArpMonitoring;
 
 /// Frames that a member has sent and received since it joined, those that the
 /// team did not take included. What the control side sends need not be counted.

@@ -17,7 +17,6 @@ mod aggregate;
 mod arp_monitor;
 mod balance;
 mod change;
-mod deadlines;
 pub mod discovery;
 mod groups;
 mod hearing;
@@ -31,7 +30,6 @@ mod plain;
 mod planning;
 mod probe;
 pub mod replay;
-mod state;
 mod stripe;
 mod terms;
 mod timers;
@@ -48,7 +46,7 @@ pub use self::pagp::PagpHeard;
 pub use self::plain::{PlainEvent, PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
 pub use self::probe::Subnet;
 pub use self::stripe::Identity;
-pub use self::terms::{Duplex, Effect, Event, LinkState, Listen, MemberLink, MemberStatus, TeamError, TimerReason};
+pub use self::terms::{Effect, Event, LinkState, Listen, MemberStatus, TeamError, TimerReason};
 
 use self::arp_monitor::ArpMonitor;
 use self::hearing::Hearing;
@@ -59,7 +57,8 @@ use self::pagp::PagpHearing;
 use self::parts::Parts;
 use self::timers::Timers;
 use crate::mode::Sends;
-use crate::{Choose, Config, MemberId, Plan, Time, Traits};
+use crate::{Choose, Config, Plan, Traits};
+use nicteam_machine::{MemberId, MemberLink, Time};
 
 /// A team's control side.
 #[derive(Clone, Debug)]

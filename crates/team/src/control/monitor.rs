@@ -8,9 +8,10 @@
 
 use std::time::Duration;
 
-use super::{LinkState, MemberLink};
-use crate::control::state::state;
-use crate::{Config, MemberId, Time, TimerReason};
+use nicteam_machine::{MemberId, MemberLink, Time, state};
+
+use super::LinkState;
+use crate::{Config, TimerReason};
 
 /// What the control side keeps of a member.
 #[derive(Clone, Debug)]

@@ -3,12 +3,12 @@
 
 use std::net::IpAddr;
 
+use nicteam_machine::{MemberSet, Time, state};
 use nicteam_wire::{Arp, Mac, Ndisc, Vlan};
 
 use super::monitor::millis;
 use super::{Effect, Team};
-use crate::control::state::state;
-use crate::{MemberSet, Time, TimerReason};
+use crate::TimerReason;
 
 /// What is announced, and how often still.
 #[derive(Clone, Debug)]

@@ -7,13 +7,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use nicteam_machine::bytes::{Reader, Unreadable};
+use nicteam_machine::state::State;
+use nicteam_machine::{MemberId, Time, state};
 use nicteam_wire::{Frame, Mac, Pagp};
 
 use super::{Effect, Event, Team};
-use crate::control::replay::bytes::{Reader, Unreadable};
-use crate::control::state::State;
-use crate::control::state::state;
-use crate::{MemberId, Time};
 
 /// So long a hello counts: three and a half of those that leave each 30 s, as Cisco's ports wait for a partner.
 const LASTS: Duration = Duration::from_secs(105);

@@ -4,14 +4,15 @@
 //! their own those that share load and those that do not, and stripe is three of them. A part is made when the
 //! mode begins and goes with it.
 
+use nicteam_machine::{MemberId, MemberSet, state};
+
 use super::aggregate::Aggregate;
 use super::balance::{Balancer, Buckets};
 use super::lacp::Lacp;
 use super::openvswitch::Bond;
 use super::plain::OneSided;
-use crate::control::state::state;
 use crate::stripe::Discovery;
-use crate::{Config, MemberId, MemberSet, Traits};
+use crate::{Config, Traits};
 
 /// The parts of a team.
 #[derive(Clone, Debug, Default)]
@@ -76,9 +77,8 @@ mod tests {
 
     use crate::balance::Number;
     use crate::mode::{Addresses, Eligible, Receives, Sends};
-    use crate::{
-        Balance, Choose, Config, Duplex, Effect, Loads, MemberId, MemberLink, Mode, Receive, Team, Time, Traits,
-    };
+    use crate::{Balance, Choose, Config, Effect, Loads, Mode, Receive, Team, Traits};
+    use nicteam_machine::{Duplex, MemberId, MemberLink, Time};
 
     /// Load sharing by buckets over what LACP agrees on.
     static SHARED: Traits = Traits { sends: Sends::ByBuckets(Eligible::Tlb), ..*Mode::Ad.traits() };

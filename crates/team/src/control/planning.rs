@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, MemberSet};
 use nicteam_wire::Mac;
 
 use super::balance::Balancer;
@@ -16,10 +17,9 @@ use super::monitor::{Member, millis};
 use super::parts::Parts;
 use super::{LinkState, Members, active, openvswitch};
 use crate::balance::{Balance, Number, Punt};
-use crate::hash;
 use crate::mode::{Eligible, Receives, Sends, Traits};
 use crate::stripe::{Discovery, Plain, Sender, Stripe};
-use crate::{Choose, Config, Failover, MemberId, MemberSet, PlanMember, Receive, Rewrite, StripePlain};
+use crate::{Choose, Config, Failover, PlanMember, Receive, Rewrite, StripePlain, hash};
 
 /// What a plan follows from.
 pub(super) struct Facts<'a> {

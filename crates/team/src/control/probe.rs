@@ -8,10 +8,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use nicteam_machine::state;
 use nicteam_wire::{Arp, Mac, Ndisc, NdiscKind, Vlan, tagged};
 
 use crate::ArpMonitoring;
-use crate::control::state::state;
 
 /// An address of the team's stack, or of a device above the team, and the subnet around it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,13 +5,14 @@
 
 use std::fmt;
 
+use nicteam_machine::{MemberId, Time};
 use nicteam_wire::{Arp, Frame, Mac, Ndisc, ethertype};
 
 use super::monitor::millis;
 use super::parts::Parts;
 use super::{Effect, Team};
 use crate::stripe::{Discovery, Note, Own};
-use crate::{Choose, MemberId, Time, TimerReason};
+use crate::{Choose, TimerReason};
 
 /// What a member is taken to carry where nobody knows, Mbit/s.
 const UNKNOWN_RATE_MBPS: u32 = 1000;

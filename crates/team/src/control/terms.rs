@@ -1,41 +1,12 @@
 //! What goes in and comes out of a team, in its own terms.
 
+use nicteam_machine::{MemberId, MemberLink, state};
 use nicteam_wire::Mac;
 
 use super::pagp::PagpHeard;
 use super::plain::PlainEvent;
-use crate::control::state::state;
 use crate::lacp::{LacpEvent, PortStatus};
-use crate::{ConfigError, MemberId, Mode, Plan};
-
-/// Duplex of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Duplex {
-    /// One direction at a time.
-    Half,
-    /// Both at once.
-    Full,
-}
-
-state!(
-    enum Duplex {
-        Half,
-        Full,
-    }
-);
-
-/// What the operating system says of a member's link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemberLink {
-    /// Administratively up and carrier present.
-    pub carrier: bool,
-    /// Speed in Mbit/s, if the driver knows it.
-    pub speed_mbps: Option<u32>,
-    /// Duplex, if the driver knows it.
-    pub duplex: Option<Duplex>,
-}
-
-state!(struct MemberLink { carrier, speed_mbps, duplex });
+use crate::{ConfigError, Mode, Plan};
 
 /// A member's state as the team sees it (the kernel's `MII Status` words).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,7 +182,7 @@ pub enum TeamError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The team has as many members as it can have.
-    #[error("a team has at most {} members", crate::MAX_MEMBERS)]
+    #[error("a team has at most {} members", nicteam_machine::MAX_MEMBERS)]
     Full,
     /// A member of this name is in the team.
     #[error("`{0}` is a member already")]

@@ -1,10 +1,12 @@
 //! When a team wants to be called back.
 
-use super::deadlines::Reason;
-use crate::{MAX_MEMBERS, MemberId, TimerReason};
+use nicteam_machine::deadlines::Reason;
+use nicteam_machine::{MAX_MEMBERS, MemberId};
+
+use crate::TimerReason;
 
 /// The team's deadlines.
-pub(super) type Timers = super::deadlines::Timers<TimerReason, LINES>;
+pub(super) type Timers = nicteam_machine::deadlines::Timers<TimerReason, LINES>;
 
 /// Lines before those of the members.
 const FIXED: usize = 11;

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::{Event, LinkState, MemberId};
+use nicteam_machine::MemberId;
+
+use crate::{Event, LinkState};
 
 impl fmt::Display for LinkState {
     /// As `MII Status` in `/proc/net/bonding/NAME`.

@@ -1,8 +1,7 @@
 //! What a plan says of one frame.
 
+use nicteam_machine::{MemberId, MemberSet};
 use nicteam_wire::{GapReport, Mac};
-
-use crate::{MemberId, MemberSet};
 
 /// What to do with a frame from the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,11 +21,14 @@ pub use crate::mode::Eligible;
 
 use super::action::{Action, Found};
 use super::hash;
-use crate::constants::MAX_PUNTED;
-use crate::{HashPolicy, MemberId, MemberSet};
+use crate::HashPolicy;
+use nicteam_machine::bytes::{Reader, Unreadable};
+use nicteam_machine::constants::MAX_PUNTED;
+use nicteam_machine::state::State;
+use nicteam_machine::{MemberId, MemberSet};
 
 /// The longest table a number can choose from.
-pub const MAX_BUCKETS: usize = crate::constants::MAX_BUCKETS;
+pub const MAX_BUCKETS: usize = nicteam_machine::constants::MAX_BUCKETS;
 
 /// How a frame finds its member in balance-tlb and balance-alb.
 ///
@@ -82,6 +85,20 @@ pub struct Loads {
 impl Default for Loads {
     fn default() -> Loads {
         Loads { buckets: [0; MAX_BUCKETS], members: [None; MAX_BUCKETS], other: 0 }
+    }
+}
+
+impl State for Loads {
+    fn put(&self, to: &mut Vec<u8>) {
+        let Loads { buckets, members, other } = self;
+        buckets.put(to);
+        members.put(to);
+        other.put(to);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Result<Loads, Unreadable> {
+        let buckets: [u64; MAX_BUCKETS] = State::take(from)?;
+        Ok(Loads { buckets, members: State::take(from)?, other: State::take(from)? })
     }
 }
 

@@ -11,13 +11,13 @@
 //!
 //! Which member sent a bucket's last frame, and whose turn it is, outlives plans.
 
+use nicteam_machine::MemberId;
 use nicteam_wire::Frame;
 
 use super::action::{Action, Found};
 use super::balance::Loads;
 use super::hash::{flow, slb};
 use super::tagged::Tagged;
-use crate::MemberId;
 
 /// Buckets of a bond (`BOND_BUCKETS`).
 pub use super::hash::slb::BUCKETS;

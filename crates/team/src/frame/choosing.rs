@@ -1,12 +1,12 @@
 //! What a plan says of a frame from the stack.
 
+use nicteam_machine::{MemberId, MemberSet};
 use nicteam_wire::Frame;
 
 use super::action::{Action, Found};
 use super::plan::{Choose, Plan};
 use super::state::PlanState;
 use super::{balance, buckets, hash, stripe};
-use crate::{MemberId, MemberSet};
 
 impl Plan {
     /// The same as [`Plan::choose`], for a dataplane that sees the queue for

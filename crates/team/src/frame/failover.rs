@@ -20,7 +20,7 @@
 
 use std::time::Duration;
 
-use crate::{MAX_MEMBERS, MemberId, MemberSet, Time};
+use nicteam_machine::{MAX_MEMBERS, MemberId, MemberSet, Time};
 
 /// How a dataplane leaves a member without carrier, until the next plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

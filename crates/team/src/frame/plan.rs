@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, MemberSet};
 use nicteam_wire::Mac;
 
 use super::balance::Balance;
 use super::buckets::Buckets;
 use super::failover::Failover;
 use super::stripe::plan::Stripe;
-use crate::{HashPolicy, MemberId, MemberSet};
+use crate::HashPolicy;
 
 /// What a dataplane does with each frame, until the next plan.
 ///
@@ -59,7 +60,7 @@ pub enum Choose {
     },
     /// In turn (balance-rr).
     RoundRobin {
-        /// The members in their order; 1 to [`crate::MAX_MEMBERS`].
+        /// The members in their order; 1 to [`nicteam_machine::MAX_MEMBERS`].
         members: Vec<MemberId>,
         /// Frames before the next member's turn; 0 means a member at random each time.
         packets_per_member: u32,

@@ -1,12 +1,12 @@
 //! What a plan says of a frame from a member.
 
+use nicteam_machine::MemberId;
 use nicteam_wire::{Frame, ethertype};
 
 use super::action::Verdict;
 use super::plan::{Choose, Plan, Receive};
 use super::state::PlanState;
 use super::stripe;
-use crate::MemberId;
 
 impl Plan {
     /// What to do with a frame that `member` received. Of two with the same

@@ -15,10 +15,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use nicteam_machine::{Time, constants};
 use nicteam_wire::{Frame, Mac, ethertype};
 
 use super::tagged::Tagged;
-use crate::{Time, constants};
 
 /// The most sources that are remembered; the one that was silent the longest gives way.
 pub const MAX_SOURCES: usize = constants::MAX_SOURCES;

@@ -1,11 +1,12 @@
 //! What changes from frame to frame.
 
+use nicteam_machine::Time;
+
 use super::balance::Loads;
 use super::failover::FailoverState;
 use super::sources::Sources;
 use super::stripe::redundant::Streams;
 use super::stripe::state::StripeState;
-use crate::Time;
 
 /// What a dataplane remembers from frame to frame.
 #[derive(Clone, Debug)]

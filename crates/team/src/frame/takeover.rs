@@ -1,10 +1,10 @@
 //! Who sends and receives in the place of a member that was left ([`super::failover`]).
 
+use nicteam_machine::MemberId;
 use nicteam_wire::Mac;
 
 use super::plan::{Choose, Plan, PlanMember, Receive, Rewrite};
 use super::state::PlanState;
-use crate::MemberId;
 
 impl Plan {
     /// The member by which a frame of this number leaves that was chosen for `chosen`.

@@ -8,12 +8,10 @@
 
 use std::collections::BTreeMap;
 
+use nicteam_machine::bytes::{Reader, Unreadable};
+use nicteam_machine::state::State;
+use nicteam_machine::{MemberId, state};
 use nicteam_wire::Mac;
-
-use crate::MemberId;
-use crate::control::replay::bytes::{Reader, Unreadable};
-use crate::control::state::State;
-use crate::control::state::state;
 
 /// The members' addresses, as far as they are known.
 #[derive(Clone, Debug, Default)]

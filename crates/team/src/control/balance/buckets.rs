@@ -15,9 +15,10 @@
 //! - Speeds are not cut to 12 bits (the kernel takes 10 Gbit/s for 1808 Mbit/s), and
 //!   1 Mbit/s are 1,000,000 bit/s (in the kernel 1,048,576).
 
+use nicteam_machine::{MemberId, Time, state};
+
+use crate::MAX_BUCKETS;
 use crate::balance::Loads;
-use crate::control::state::state;
-use crate::{MAX_BUCKETS, MemberId, Time};
 
 /// A member that can send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,14 @@
 //! What a team is told, and asked, that shares load or whose members have addresses of their own.
 
+use nicteam_machine::{MemberId, Time};
 use nicteam_wire::Mac;
 
 use super::super::monitor::millis;
 use super::buckets::Channel;
 use super::{Balancer, REBALANCE, Situation};
+use crate::TimerReason;
 use crate::balance::Loads;
 use crate::control::{Effect, Team, planning};
-use crate::{MemberId, Time, TimerReason};
 
 impl Team {
     /// The address that a member's device is to carry now; [`Effect::SetMac`]

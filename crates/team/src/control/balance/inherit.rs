@@ -8,12 +8,12 @@
 
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, Time, state};
 use nicteam_wire::Mac;
 
 use super::{Balancer, Situation};
+use crate::Receive;
 use crate::control::Effect;
-use crate::control::state::state;
-use crate::{MemberId, Receive, Time};
 
 /// `RLB_PROMISC_TIMEOUT`.
 const LASTS: Duration = Duration::from_secs(10);

@@ -27,9 +27,10 @@ use self::buckets::Channel;
 use self::inherit::Inherited;
 use self::rlb::Rlb;
 use super::{Effect, Members};
-use crate::control::state::state;
 use crate::mode::{Addresses as Have, Traits};
-use crate::{Config, MemberId, MemberSet, Receive, Rewrite, Time};
+use crate::{Config, Receive, Rewrite};
+use nicteam_machine::state;
+use nicteam_machine::{MemberId, MemberSet, Time};
 
 /// Between two assignments (`BOND_TLB_REBALANCE_INTERVAL`).
 pub(super) const REBALANCE: Duration = Duration::from_secs(10);

@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
+use nicteam_machine::MemberId;
 use nicteam_wire::{Arp, Frame, Mac, Ndisc, NdiscKind, ethertype};
 
 use super::rlb::{Pair, World};
 use super::{Balancer, Situation};
-use crate::MemberId;
 
 impl Balancer {
     /// What the stack says (`rlb_arp_xmit`). What says the team's address to one

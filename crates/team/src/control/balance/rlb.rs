@@ -21,13 +21,12 @@ use std::cmp::Reverse;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use nicteam_machine::{MAX_MEMBERS, MemberId, Time, state};
 use nicteam_wire::{Arp, Mac, Ndisc, NdiscKind, Vlan};
 
 use super::addresses::Addresses;
 use super::buckets::{Channel, known_speeds};
 use crate::balance::simple_hash;
-use crate::control::state::state;
-use crate::{MAX_MEMBERS, MemberId, Time};
 
 /// Entries for each family (`RLB_HASH_TABLE_SIZE`).
 const ENTRIES: usize = 256;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::Time;
-use crate::control::state::state;
+use nicteam_machine::{Time, state};
 
 /// The announcements to come.
 #[derive(Clone, Debug, Default)]

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use nicteam_machine::{MemberId, Time, TokenBucket, state};
 use nicteam_wire::Hello;
 
 use super::sequences::Sequences;
-use crate::control::state::state;
-use crate::{MemberId, Time, TokenBucket};
 
 /// Answers a second to one system.
 pub(super) const ANSWERS_PER_S: u32 = 64;

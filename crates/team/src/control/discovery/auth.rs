@@ -18,6 +18,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use nicteam_machine::bytes::{Reader, Unreadable};
+use nicteam_machine::state::State;
+use nicteam_machine::{MemberId, Time, TokenBucket, state};
 use nicteam_wire::{Hello, HelloKind, Mac};
 
 use super::answers::{ANSWERS_PER_S, Answers, answers};
@@ -25,10 +28,6 @@ use super::derived::Derived;
 use super::sequences::{RECENT, Sequences};
 use super::tagger::{Fitting, Tagger, bits_of, fitting_of, fitting_of_bits, taggers};
 use crate::config::StripeKey;
-use crate::control::replay::bytes::{Reader, Unreadable};
-use crate::control::state::State;
-use crate::control::state::state;
-use crate::{MemberId, Time, TokenBucket};
 
 /// Hellos that were not believed, since the team began or had another key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,7 @@
 
 use std::time::Duration;
 
-use crate::Time;
-use crate::control::state::state;
+use nicteam_machine::{Time, state};
 
 /// What is known of a path's delay.
 #[derive(Clone, Copy, Debug, Default)]

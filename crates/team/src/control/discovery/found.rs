@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use nicteam_machine::{MemberId, MemberSet};
+
 use super::auth::Refused;
 use super::neighbour::{Neighbour, Rank};
 use super::{Discovery, Own};
 use crate::stripe::{MAX_ADDRESSES, MAX_PEERS, Peer, Sender};
-use crate::{MemberId, MemberSet};
 
 impl Discovery {
     /// The members that can send.

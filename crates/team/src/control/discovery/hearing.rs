@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use nicteam_machine::{MemberId, Time};
 use nicteam_wire::{Hello, HelloKind, Mac};
 
 use super::auth::speaker;
 use super::neighbour::{Echoed, Neighbour, News, patience};
 use super::pace::{Paces, RETRY, Wanted};
 use super::{Discovery, GIVEN_UP, MAX_NEIGHBOURS, TRIED, UNPROVEN};
-use crate::{MemberId, Time};
 
 impl Discovery {
     /// A hello that is to be believed.

@@ -42,9 +42,9 @@ use self::plan_pace::{Bucket, PlanPace};
 use self::segments::{Heard, Segments};
 use self::stamps::Stamps;
 use crate::config::StripeKey;
-use crate::control::state::state;
 use crate::stripe::Note;
-use crate::{MemberId, Time};
+use nicteam_machine::state;
+use nicteam_machine::{MemberId, Time};
 
 /// A member of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,16 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, Time, state};
 use nicteam_wire::{Hello, HelloMember, Mac};
 
-use super::delay;
 use super::pace::{Load, Paces, Wanted};
 use super::probing::{Probing, REMEMBERED};
 use super::segments::Heard;
-use super::{Own, paths};
-use crate::control::state::state;
+use super::{Own, delay, paths};
 use crate::stripe::{Path, Peer, Receiver, Sender};
-use crate::{MemberId, Time};
 
 /// A team that announced itself.
 #[derive(Clone, Debug)]

@@ -6,12 +6,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use nicteam_machine::{Time, state};
 use nicteam_wire::Mac;
 
 use super::neighbour::Neighbour;
 use super::pace::{Load, Wanted};
-use crate::Time;
-use crate::control::state::state;
 
 /// All that are known.
 #[derive(Clone, Debug, Default)]
@@ -228,7 +227,7 @@ impl Neighbours {
 mod tests {
     use super::super::Own;
     use super::*;
-    use crate::MemberId;
+    use nicteam_machine::MemberId;
     use nicteam_wire::{Hello, HelloKind, HelloMember};
     use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! How often paths are probed: peers with traffic often, and never more in all
 //! than a segment and a process bear.
 
-use crate::control::state::state;
-
 use std::time::Duration;
+
+use nicteam_machine::state;
 
 /// Between two probes of a path.
 #[derive(Clone, Copy, Debug, Default)]

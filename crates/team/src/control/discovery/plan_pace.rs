@@ -7,9 +7,9 @@
 
 use std::time::Duration;
 
-use crate::Time;
-pub(super) use crate::TokenBucket as Bucket;
-use crate::control::state::state;
+use nicteam_machine::Time;
+pub(super) use nicteam_machine::TokenBucket as Bucket;
+use nicteam_machine::state;
 
 /// Says when the next plan is due.
 #[derive(Clone, Copy, Debug)]

@@ -9,9 +9,9 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
+use nicteam_machine::{Time, state};
+
 use super::delay::Delay;
-use crate::Time;
-use crate::control::state::state;
 
 /// What is known of a path.
 #[derive(Clone, Debug)]

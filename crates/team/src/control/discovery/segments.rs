@@ -14,9 +14,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, MemberSet, Time, state};
+
 use super::Own;
-use crate::control::state::state;
-use crate::{MemberId, MemberSet, Time};
 
 /// Keeps what our members hear of each other, and the choices that are to last.
 #[derive(Clone, Debug, Default)]

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::MemberId;
-use crate::control::state::state;
+use nicteam_machine::{MemberId, state};
 
 /// Which sequences of a system were heard.
 #[derive(Clone, Debug, Default)]

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, Time};
 use nicteam_wire::{Hello, HelloKind, HelloMember, Mac};
 
 use super::pace::{Paces, RETRY, Wanted, next_random};
 use super::{Discovery, LOOK};
-use crate::{MemberId, Time};
 
 impl Discovery {
     /// Announces the team by every member that can send.

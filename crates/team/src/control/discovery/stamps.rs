@@ -4,13 +4,12 @@
 //! once ([`crate::Team::set_identity`]), by a keyed function: neither what stands in hellos nor stamps that somebody saw
 //! say what the next ones are.
 
-use crate::control::replay::bytes::{Reader, Unreadable};
-use crate::control::state::State;
-
 use std::fmt;
 
 use hmac::Hmac;
 use hmac::digest::{FixedOutput, KeyInit, Mac as _};
+use nicteam_machine::bytes::{Reader, Unreadable};
+use nicteam_machine::state::State;
 use sha2::Sha256;
 
 /// Makes stamps, each of them once. Its `Debug` does not show the secret.

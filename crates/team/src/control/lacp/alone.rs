@@ -1,8 +1,9 @@
 //! Who carries the traffic until a partner is heard: what the machines say, and one member where they say nobody.
 
+use nicteam_machine::{MemberId, MemberSet};
+
 use super::port::Port;
 use super::{Lacp, ReceiveState};
-use crate::{MemberId, MemberSet};
 
 impl Lacp {
     /// The members that the team's frames are sent by: those that distribute, or

@@ -8,13 +8,12 @@
 
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, Time, state};
 use nicteam_wire::{LacpState, Lacpdu, PortInfo, SlowPdu};
 
 use super::port::{Port, Selected};
 use super::timer::{LONG_TIMEOUT, PortTimer, SHORT_TIMEOUT};
 use super::{Lacp, LacpConfig, LacpRate, MuxState, PeriodicState, PortParams, ReceiveState, selection};
-use crate::control::state::state;
-use crate::{MemberId, Time};
 
 /// What a member says to a partner that says on what it last said.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,13 +1,12 @@
 //! The churn detection machines (IEEE 802.1AX-2014, 6.4.17): an end that does
 //! not come into sync within 60 s is churned, which is for people to mend.
 
+use nicteam_machine::{Time, state};
 use nicteam_wire::LacpState;
 
 use super::ReceiveState;
 use super::port::Port;
 use super::timer::{CHURN_DETECTION, PortTimer};
-use crate::Time;
-use crate::control::state::state;
 
 /// States of a churn detection machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

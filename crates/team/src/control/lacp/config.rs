@@ -1,7 +1,6 @@
 //! What can be said to an actor system.
 
-use crate::control::state::state;
-
+use nicteam_machine::state;
 use nicteam_wire::Mac;
 
 pub use crate::config::{AdSelect, LacpRate};

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use nicteam_machine::MemberId;
 use nicteam_wire::Mac;
 
 use super::{ChurnState, End, MarkerId, MuxState, Reason, ReceiveState};
-use crate::MemberId;
 
 /// What the caller is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]

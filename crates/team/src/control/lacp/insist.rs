@@ -5,12 +5,12 @@
 //! So who has attached a port and is not followed in time gives way to an
 //! aggregator on which the partner is in sync.
 
+use nicteam_machine::Time;
 use nicteam_wire::LacpState;
 
 use super::port::Port;
 use super::timer::{PortTimer, SHORT_TIMEOUT};
 use super::{MuxState, ReceiveState};
-use crate::Time;
 
 /// Follows the port and what its partner says of it.
 pub(super) fn step(port: &mut Port, now: Time) {

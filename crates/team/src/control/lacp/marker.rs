@@ -7,16 +7,15 @@
 
 use std::collections::VecDeque;
 
+use nicteam_machine::bytes::{Reader, Unreadable};
+use nicteam_machine::state::State;
+use nicteam_machine::{Time, state};
 use nicteam_wire::{Marker, MarkerKind};
 
 use super::ReceiveState;
 use super::port::Port;
 use super::timer::{MARKER_TIMEOUT, PortTimer};
 use super::transmit::RateLimit;
-use crate::Time;
-use crate::control::replay::bytes::{Reader, Unreadable};
-use crate::control::state::State;
-use crate::control::state::state;
 
 /// A marker that was sent; its transaction number on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

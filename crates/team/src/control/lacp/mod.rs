@@ -57,9 +57,9 @@ pub use self::timer::PortTimer;
 use self::port::Port;
 use self::receive::Heard;
 use self::selection::Ports;
-use crate::control::replay::bytes::{Reader, Unreadable};
-use crate::control::state::State;
-use crate::{MemberId, MemberLink, MemberSet, Time};
+use nicteam_machine::bytes::{Reader, Unreadable};
+use nicteam_machine::state::State;
+use nicteam_machine::{MemberId, MemberLink, MemberSet, Time};
 
 /// Why [`Lacp::poll_timeout`] wants to be called back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

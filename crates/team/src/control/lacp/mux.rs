@@ -6,14 +6,13 @@
 
 use std::time::Duration;
 
+use nicteam_machine::{Time, state};
 use nicteam_wire::LacpState;
 
 use super::LacpConfig;
 use super::port::{Port, Selected};
 use super::receive::ReceiveState;
 use super::timer::PortTimer;
-use crate::Time;
-use crate::control::state::state;
 
 /// States of the mux machine; each includes what the ones before it permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

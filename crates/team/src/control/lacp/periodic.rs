@@ -1,13 +1,12 @@
 //! The periodic transmission machine (IEEE 802.1AX-2014, 6.4.13): how often the
 //! partner has to be spoken to.
 
+use nicteam_machine::{Time, state};
 use nicteam_wire::LacpState;
 
 use super::port::Port;
 use super::timer::{FAST_PERIODIC, PortTimer, SLOW_PERIODIC};
 use super::{LacpConfig, ReceiveState};
-use crate::Time;
-use crate::control::state::state;
 
 /// States of the periodic transmission machine; `PERIODIC_TX` does not last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

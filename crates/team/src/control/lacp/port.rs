@@ -1,5 +1,6 @@
 //! One port of an actor system: what its state machines share.
 
+use nicteam_machine::{Duplex, MemberLink, state};
 use nicteam_wire::{LacpState, Mac, PortInfo};
 
 use super::churn::Churn;
@@ -7,8 +8,6 @@ use super::marker::Markers;
 use super::timer::{PortTimer, PortTimers};
 use super::transmit::RateLimit;
 use super::{LacpConfig, LacpRate, MuxState, PeriodicState, PortCounters, ReceiveState};
-use crate::control::state::state;
-use crate::{Duplex, MemberLink};
 
 /// What a member is as a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use nicteam_machine::{Duplex, Time};
 use nicteam_wire::{LacpState, Mac};
 
 use super::churn::ChurnState;
@@ -9,7 +10,6 @@ use super::port::{Port, Selected};
 use super::selection::Ports;
 use super::timer::PortTimer;
 use super::{MuxState, ReceiveState};
-use crate::{Duplex, Time};
 
 /// Why a port does not aggregate; the first that holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,11 @@
 //! The receive machine (IEEE 802.1AX-2014, 6.4.12): what is known of the partner.
 
+use nicteam_machine::{Time, state};
 use nicteam_wire::{LacpState, Lacpdu, Mac, PortInfo};
 
 use super::port::{Port, Selected};
 use super::timer::{LONG_TIMEOUT, PortTimer, SHORT_TIMEOUT};
 use super::{LacpConfig, LacpRate};
-use crate::Time;
-use crate::control::state::state;
 
 /// States of the receive machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

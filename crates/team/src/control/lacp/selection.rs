@@ -14,12 +14,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use nicteam_machine::MemberId;
 use nicteam_wire::{LacpState, Mac};
 
 use super::port::{LagId, Port, Selected};
 use super::timer::PortTimer;
 use super::{AdSelect, LacpConfig, MuxState, ReceiveState};
-use crate::MemberId;
 
 /// The ports, by member.
 pub(super) type Ports = BTreeMap<MemberId, Port>;

@@ -1,11 +1,10 @@
 //! What can be seen of an actor system.
 
+use nicteam_machine::{MemberId, MemberSet, state};
 use nicteam_wire::{Mac, PortInfo};
 
 use super::port::Port;
 use super::{ChurnState, MuxState, PeriodicState, Reason, ReceiveState, Selected};
-use crate::control::state::state;
-use crate::{MemberId, MemberSet};
 
 /// One port, with everything that `/proc/net/bonding` shows of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

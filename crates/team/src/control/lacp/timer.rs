@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::control::deadlines::{Reason, Timers};
+use nicteam_machine::deadlines::{Reason, Timers};
 
 /// Seconds between two PDUs to a partner with the short timeout.
 const FAST_PERIODIC_S: u64 = 1;

@@ -1,14 +1,14 @@
 //! The transmit machine (IEEE 802.1AX-2014, 6.4.16): at most three LACPDUs in
 //! any second.
 
+use nicteam_machine::Time;
+use nicteam_machine::bytes::{Reader, Unreadable};
+use nicteam_machine::state::State;
 use nicteam_wire::{LacpState, Lacpdu, PortInfo};
 
 use super::PeriodicState;
 use super::port::Port;
 use super::timer::{FAST_PERIODIC, PortTimer};
-use crate::Time;
-use crate::control::replay::bytes::{Reader, Unreadable};
-use crate::control::state::State;
 
 /// Remembers the last `N` times of something that may happen `N` times a second.
 #[derive(Clone, Copy, Debug)]

@@ -9,12 +9,14 @@
 
 use std::mem;
 
+use nicteam_machine::{MemberId, Time};
+
 use super::super::{Effect, Members, Team};
 use super::{Bond, Move, interval, moves, settle, uses_buckets};
 use crate::balance::Loads;
 use crate::hash::slb::BUCKETS;
 use crate::mode::Sends;
-use crate::{Config, MemberId, TeamError, Time, TimerReason};
+use crate::{Config, TeamError, TimerReason};
 
 impl Team {
     /// Gives a bucket a member (`bond/migrate`).

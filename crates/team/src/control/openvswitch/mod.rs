@@ -22,11 +22,12 @@ pub use self::rebalance::{Bucket, Move, interval, moves, settle};
 pub use self::status::{BondMember, BondStatus};
 
 use super::lacp::{Lacp, PortStatus, ReceiveState};
+use crate::Config;
 use crate::balance::Loads;
-use crate::control::state::state;
 use crate::hash::slb::BUCKETS;
 use crate::mode::{Sends, Traits};
-use crate::{Config, MemberId};
+use nicteam_machine::MemberId;
+use nicteam_machine::state;
 
 /// How far LACP has come on a bond (`enum lacp_status`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

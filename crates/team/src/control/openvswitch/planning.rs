@@ -1,6 +1,8 @@
 //! From a bond to the plan: how frames leave, and what becomes of those that come (`choose_output_member`,
 //! `bond_check_admissibility`).
 
+use nicteam_machine::MemberId;
+
 use super::super::LinkState;
 use super::super::monitor::is_live;
 use super::super::planning::Facts;
@@ -8,7 +10,7 @@ use super::{Bond, Negotiation, falls_back, negotiation, uses_buckets};
 use crate::buckets::{Buckets, Key};
 use crate::lacp::Lacp;
 use crate::mode::{Receives, Sends, Traits};
-use crate::{Choose, Config, MemberId, Receive};
+use crate::{Choose, Config, Receive};
 
 /// How a frame finds its member in one of Open vSwitch's modes (`choose_output_member`).
 pub(in super::super) fn choose(facts: &Facts<'_>, bond: &Bond) -> Choose {

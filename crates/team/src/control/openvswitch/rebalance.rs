@@ -16,8 +16,8 @@
 
 use std::time::Duration;
 
-use crate::MemberId;
-use crate::control::state::state;
+use nicteam_machine::{MemberId, state};
+
 use crate::hash::slb::BUCKETS;
 
 /// Differences of less than this are let be, bytes.

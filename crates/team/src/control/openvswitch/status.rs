@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, Time};
+
 use super::super::{LinkState, Team};
 use super::{Bond, Negotiation};
-use crate::{MemberId, Time, TimerReason};
+use crate::TimerReason;
 
 /// What `bond/show` tells of a bond beside its configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]

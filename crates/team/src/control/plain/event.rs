@@ -3,9 +3,8 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
+use nicteam_machine::MemberId;
 use nicteam_wire::Mac;
-
-use crate::MemberId;
 
 /// A member is left, or used again, towards hosts that do not stripe. `Display` says why, without the member's name.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,10 +9,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, MemberSet, Time, state};
+
 use super::event::PlainEvent;
-use crate::control::state::state;
 use crate::stripe::PlainMember;
-use crate::{MemberId, MemberSet, Time};
 
 /// Over how long segments are counted, at least.
 const WINDOW: Duration = Duration::from_secs(1);

@@ -16,6 +16,7 @@ pub use status::{PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
 
+use nicteam_machine::{MemberId, MemberSet, Time, state};
 use nicteam_wire::{Arp, Frame, Mac, Vlan, ethertype};
 
 use self::lossy::Lossy;
@@ -23,9 +24,8 @@ use self::pace::Pace;
 use self::silent::Silent;
 use super::balance::Balancer;
 use super::{Effect, Event, Members, Team, active};
-use crate::control::state::state;
 use crate::stripe::{Discovery, PlainHost, PlainMember, PlainReport};
-use crate::{MemberId, MemberSet, StripePlain, Time, TimerReason};
+use crate::{StripePlain, TimerReason};
 
 /// What a team that stripes knows of hosts that do not.
 #[derive(Clone, Debug, Default)]

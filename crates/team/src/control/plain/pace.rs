@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::Time;
-use crate::control::state::state;
+use nicteam_machine::{Time, state};
+
 use crate::stripe::PlainReport;
 
 /// Between two reports while hosts are striped to.

@@ -20,13 +20,12 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, MemberSet, Time, state};
 use nicteam_wire::{Arp, Mac, Vlan};
 
 use super::Known;
 use super::event::PlainEvent;
-use crate::control::state::state;
 use crate::stripe::{PlainHost, PlainReport};
-use crate::{MemberId, MemberSet, Time};
 
 /// Between two questions.
 const ROUND: Duration = Duration::from_millis(100);

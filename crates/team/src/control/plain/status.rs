@@ -3,11 +3,11 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, Time};
 use nicteam_wire::Mac;
 
 use crate::control::Team;
 use crate::stripe::PlainHost;
-use crate::{MemberId, Time};
 
 /// What a team that stripes does towards hosts that do not.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! another number. So an entry is written as what differs from the last one in the same of [`SLOTS`] slots; of which slot
 //! it is, its writer chooses. A reader that follows from the start has the same slots.
 
-use super::bytes::{Reader, Unreadable, put_number};
+use nicteam_machine::bytes::{Reader, Unreadable, put_number};
 
 /// How many last entries are kept.
 pub(super) const SLOTS: usize = 1024;

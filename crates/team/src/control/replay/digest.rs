@@ -2,15 +2,14 @@
 
 use std::fmt;
 
+use nicteam_machine::{MemberId, MemberSet};
 use nicteam_wire::Mac;
 
 use super::encode;
 use crate::balance::{Eligible, Number, Punt};
 use crate::buckets::Key;
 use crate::stripe::{Path, Peer, Plain, Receiver, Sender, Stripe};
-use crate::{
-    Balance, Buckets, Choose, Effect, Failover, MemberId, MemberSet, Plan, PlanMember, Receive, Rewrite, TeamError,
-};
+use crate::{Balance, Buckets, Choose, Effect, Failover, Plan, PlanMember, Receive, Rewrite, TeamError};
 
 /// Takes in numbers and bytes. Not made against somebody who wants two plans to have the same digest.
 #[derive(Clone, Copy, Debug)]

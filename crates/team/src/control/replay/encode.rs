@@ -7,13 +7,14 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use nicteam_machine::bytes::{Reader, Unreadable, put_address, put_bytes, put_member, put_number, put_text};
+use nicteam_machine::{Duplex, MemberId, MemberLink, MemberSet};
 use nicteam_wire::{Hello, LacpState, Mac, PortInfo, Vlan, ethertype};
 
-use super::bytes::{Reader, Unreadable, put_address, put_bytes, put_member, put_number, put_text};
 use super::input::Input;
 use crate::lacp::Answer;
 use crate::stripe::{Note, PlainHost, PlainMember, PlainReport};
-use crate::{Config, ConfigOption, Duplex, Group, Identity, Loads, MemberId, MemberLink, MemberSet, Subnet, Traffic};
+use crate::{Config, ConfigOption, Group, Identity, Loads, Subnet, Traffic};
 
 /// Keys of a recorded team, in the order in which it was told them. Printed as nothing.
 #[derive(Clone, Default)]

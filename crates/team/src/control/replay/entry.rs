@@ -1,13 +1,13 @@
 //! An entry of a recording: what a team was told, and what it did.
 
+use nicteam_machine::Time;
+use nicteam_machine::bytes::{Reader, Unreadable, put_number, put_text};
 use nicteam_wire::Mac;
 
-use super::bytes::{Reader, Unreadable, put_number, put_text};
 use super::digest::Digest;
-use super::encode;
 use super::input::Input;
-use super::words;
-use crate::{Config, Plan, Time};
+use super::{encode, words};
+use crate::{Config, Plan};
 
 /// An entry.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,10 +2,11 @@
 //!
 //! What is behind a block that is cut off or damaged is not read; what is before, is.
 
-use super::bytes::{Reader, Unreadable};
+use nicteam_machine::Time;
+use nicteam_machine::bytes::{Reader, Unreadable};
+
 use super::delta::Slots;
 use super::entry::{Entry, Told};
-use crate::Time;
 
 /// The first line, but for the number of the version.
 const MAGIC: &str = "nicteam-record ";

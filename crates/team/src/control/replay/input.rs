@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, MemberLink, Time};
 use nicteam_wire::Mac;
 
 use crate::lacp::Answer;
 use crate::stripe::{Note, PlainReport};
-use crate::{Config, Group, Identity, Loads, MemberId, MemberLink, Subnet, Team, TeamError, Time, Traffic};
+use crate::{Config, Group, Identity, Loads, Subnet, Team, TeamError, Traffic};
 
 /// Something that a team is told: one for each of its functions that changes it.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,7 +11,6 @@
 //! No key and no secret is recorded. What follows from them, stamps and whether tags are right, is
 //! (`discovery/derived.rs`), so that a replay needs none.
 
-pub(super) mod bytes;
 mod delta;
 mod digest;
 mod encode;
@@ -24,10 +23,10 @@ mod run;
 mod whole;
 mod words;
 
-pub use bytes::Unreadable;
 pub use entry::{Entry, Told};
 pub use file::{Ending, Entries, Recording, head};
 pub use input::Input;
+pub use nicteam_machine::bytes::Unreadable;
 pub use recorded::{Recorded, Segment};
 pub use run::{Difference, Outcome, Until, replay};
 

@@ -7,18 +7,19 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, MemberLink, Time};
 use nicteam_wire::Mac;
 
-use super::digest::{self, Digest};
-use super::encode::{self, Keys};
-use super::entry::{self, Did, PlanMade};
+use super::digest::Digest;
+use super::encode::Keys;
+use super::entry::{Did, PlanMade};
 use super::input::Input;
 use super::ring::Ring;
-use super::whole;
+use super::{digest, encode, entry, whole};
 use crate::control::discovery::Source;
 use crate::lacp::Answer;
 use crate::stripe::{Note, PlainReport};
-use crate::{Config, Effect, Group, Identity, Loads, MemberId, MemberLink, Subnet, Team, TeamError, Time, Traffic};
+use crate::{Config, Effect, Group, Identity, Loads, Subnet, Team, TeamError, Traffic};
 
 /// A team that can be changed by [`Recorded::apply`] alone, and by the functions that stand for it; so all that it is told can
 /// be recorded. For the rest it is a [`Team`].

@@ -6,10 +6,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::bytes::{put_bytes, put_number, put_step};
+use nicteam_machine::Time;
+use nicteam_machine::bytes::{put_bytes, put_number, put_step};
+
 use super::delta::Slots;
-use super::file::{self, Kind};
-use crate::Time;
+use super::file;
+use super::file::Kind;
 
 /// A block is written when it has so many bytes.
 const BLOCK: usize = 16 << 10;

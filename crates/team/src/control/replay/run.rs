@@ -2,13 +2,15 @@
 
 use std::collections::VecDeque;
 
-use super::bytes::Unreadable;
+use nicteam_machine::Time;
+use nicteam_machine::bytes::Unreadable;
+
 use super::entry::{Did, Entry, PlanMade, Told};
 use super::file::Recording;
 use super::recorded::watch;
 use super::whole;
 use crate::control::discovery::Source;
-use crate::{Effect, Team, Time};
+use crate::{Effect, Team};
 
 /// What a replay came to.
 #[derive(Clone, Debug, PartialEq, Eq)]

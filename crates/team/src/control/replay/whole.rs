@@ -5,11 +5,12 @@
 
 use std::collections::VecDeque;
 
-use super::bytes::{Reader, Unreadable, put_number, put_text};
-use super::encode::{self, Keys};
-use super::{Team, digest};
+use nicteam_machine::bytes::{Reader, Unreadable, put_number, put_text};
+use nicteam_machine::state::State;
+
+use super::encode::Keys;
+use super::{Team, digest, encode};
 use crate::control::discovery::Source;
-use crate::control::state::State;
 use crate::{Identity, Plan};
 
 /// The version whose states this one reads: its own.

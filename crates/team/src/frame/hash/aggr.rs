@@ -37,9 +37,9 @@ pub(super) fn hash(layers: AggrLayers, frame: &Frame<'_>) -> u32 {
 }
 
 /// Extension headers gone over.
-const MOST_EXTENSIONS: usize = crate::constants::MOST_EXTENSIONS;
+const MOST_EXTENSIONS: usize = nicteam_machine::constants::MOST_EXTENSIONS;
 /// Authentication headers gone over.
-const MOST_AUTHENTICATIONS: usize = crate::constants::MOST_AUTHENTICATIONS;
+const MOST_AUTHENTICATIONS: usize = nicteam_machine::constants::MOST_AUTHENTICATIONS;
 /// The part of IPv4's flags and fragment offset that is the offset (`IPH_OFFSET`).
 const FRAGMENT_OFFSET: u16 = 0x1fff;
 

@@ -71,9 +71,9 @@ pub(super) fn flow(frame: &Frame<'_>) -> Option<Flow> {
 }
 
 /// `MAX_FLOW_DISSECT_HDRS`, and the step before it counts.
-const MOST_STEPS: usize = crate::constants::MOST_STEPS;
+const MOST_STEPS: usize = nicteam_machine::constants::MOST_STEPS;
 /// Tags that a packet socket looks behind (`VLAN_MAX_DEPTH`, less one).
-const MOST_TAGS: usize = crate::constants::MOST_TAGS;
+const MOST_TAGS: usize = nicteam_machine::constants::MOST_TAGS;
 
 /// What stands at the place where the walk is.
 #[derive(Clone, Copy)]

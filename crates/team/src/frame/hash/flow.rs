@@ -48,7 +48,7 @@ const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
 const DESTINATION: u8 = 60;
 /// The most extension headers that are passed; with more, the protocol is 0. Open vSwitch passes any number.
-const MOST_EXTENSIONS: usize = crate::constants::MOST_FLOW_EXTENSIONS;
+const MOST_EXTENSIONS: usize = nicteam_machine::constants::MOST_FLOW_EXTENSIONS;
 
 /// `miniflow_hash_5tuple` with basis 0.
 fn five_tuple(frame: &Frame<'_>) -> u32 {

@@ -1,5 +1,6 @@
 //! What stripe does with a frame from the stack.
 
+use nicteam_machine::MemberSet;
 use nicteam_wire::{Frame, Rtag};
 
 use super::super::action::{Action, Leg};
@@ -9,8 +10,8 @@ use super::gaps::Told;
 use super::peer::Peer;
 use super::plan::Stripe;
 use super::state::With;
+use crate::HashPolicy;
 use crate::config::StripePlain;
-use crate::{HashPolicy, MemberSet};
 
 /// What to do with a frame from the stack.
 pub(in crate::frame) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) -> Action {

@@ -11,10 +11,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use nicteam_machine::{MAX_MEMBERS, Time, TokenBucket};
 use nicteam_wire::Mac;
 
 use super::limits::MAX_PEERS;
-use crate::{MAX_MEMBERS, Time, TokenBucket};
 
 /// Which bucket: a peer's, by its team's address, and its member's; none: of all its other addresses.
 pub(super) type Asker = (Mac, Option<Mac>);
@@ -24,9 +24,9 @@ pub(super) type Asker = (Mac, Option<Mac>);
 pub(super) struct Echoes(BTreeMap<Asker, TokenBucket>);
 
 /// Between two echoes to one address, if they are as many as may be.
-const INTERVAL: Duration = Duration::from_nanos(crate::constants::ECHO_INTERVAL_NS);
+const INTERVAL: Duration = Duration::from_nanos(nicteam_machine::constants::ECHO_INTERVAL_NS);
 /// Those of a second at once.
-const BURST: u32 = crate::constants::ECHO_BURST;
+const BURST: u32 = nicteam_machine::constants::ECHO_BURST;
 
 impl Echoes {
     /// True if a probe from there may go back now, in nanoseconds.

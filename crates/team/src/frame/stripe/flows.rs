@@ -11,20 +11,19 @@
 
 use std::time::Duration;
 
+use nicteam_machine::MemberId;
 use nicteam_wire::Mac;
 
-use crate::MemberId;
-
 /// Buckets; a power of two.
-const FLOWS: usize = crate::constants::FLOW_BUCKETS;
+const FLOWS: usize = nicteam_machine::constants::FLOW_BUCKETS;
 /// After such a pause, or for such an advantage, a flow may take another path.
-pub(super) const SLACK: Duration = Duration::from_nanos(crate::constants::SLACK_NS);
+pub(super) const SLACK: Duration = Duration::from_nanos(nicteam_machine::constants::SLACK_NS);
 /// How long a flow's frames are added up.
-const WINDOW: Duration = Duration::from_nanos(crate::constants::FLOW_WINDOW_NS);
+const WINDOW: Duration = Duration::from_nanos(nicteam_machine::constants::FLOW_WINDOW_NS);
 /// Of a window: with more on the wire a flow is wide from then on.
-const WIDE_NS: u64 = crate::constants::FLOW_WIDE_NS;
+const WIDE_NS: u64 = nicteam_machine::constants::FLOW_WIDE_NS;
 /// Eighths of a window: a wide flow with less is none any more.
-const NARROW_EIGHTHS: u64 = crate::constants::FLOW_NARROW_EIGHTHS;
+const NARROW_EIGHTHS: u64 = nicteam_machine::constants::FLOW_NARROW_EIGHTHS;
 
 /// What is known of all flows.
 #[derive(Clone, Debug, Default)]

@@ -30,17 +30,17 @@ use std::time::Duration;
 use nicteam_wire::{Frame, GapReport, Segment};
 
 /// What nothing was heard of for so long after it was to be told leaves its bucket to another flow.
-const FORGOTTEN: Duration = Duration::from_nanos(crate::constants::GAP_FORGOTTEN_NS);
+const FORGOTTEN: Duration = Duration::from_nanos(nicteam_machine::constants::GAP_FORGOTTEN_NS);
 /// A path that brought nothing for one to two of these is none of the connection's.
-const TURN: Duration = Duration::from_nanos(crate::constants::GAP_TURN_NS);
+const TURN: Duration = Duration::from_nanos(nicteam_machine::constants::GAP_TURN_NS);
 /// A gap that was overtaken is told at this part of its age, for no way keeps all of the order; and one of which nothing was
 /// heard for as long: who sends has nothing more to send, and asks.
-const SETTLED: u64 = crate::constants::GAP_SETTLED;
+const SETTLED: u64 = nicteam_machine::constants::GAP_SETTLED;
 /// Of the hash so many bits say which bucket.
-const BUCKET_BITS: u32 = crate::constants::GAP_BUCKET_BITS;
+const BUCKET_BITS: u32 = nicteam_machine::constants::GAP_BUCKET_BITS;
 pub(super) const BUCKETS: usize = 1 << BUCKET_BITS;
 /// Bytes behind the Ethernet header: shorter frames are acknowledgements, mostly, and are not noted.
-pub(super) const SHORTEST: usize = crate::constants::GAP_SHORTEST;
+pub(super) const SHORTEST: usize = nicteam_machine::constants::GAP_SHORTEST;
 
 /// The gaps of all flows.
 #[derive(Clone, Debug, Default)]

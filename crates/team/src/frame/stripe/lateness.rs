@@ -20,20 +20,19 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use nicteam_machine::MemberId;
 use nicteam_wire::Mac;
 
-use crate::MemberId;
-
 /// Probes of which the least late counts.
-const PROBES: u32 = crate::constants::LATE_PROBES;
+const PROBES: u32 = nicteam_machine::constants::LATE_PROBES;
 /// For so long what was found of a path is compared with.
-const LASTS: Duration = Duration::from_nanos(crate::constants::LATE_LASTS_NS);
+const LASTS: Duration = Duration::from_nanos(nicteam_machine::constants::LATE_LASTS_NS);
 /// The most that is put on a wire at once.
-const MOST: Duration = Duration::from_nanos(crate::constants::LATE_MOST_NS);
+const MOST: Duration = Duration::from_nanos(nicteam_machine::constants::LATE_MOST_NS);
 /// Of what a path has over the quickest, one part in so many is put on a wire; times the sharers.
-const PART: u64 = crate::constants::LATE_PART;
+const PART: u64 = nicteam_machine::constants::LATE_PART;
 /// What is earlier or later than the quickest path by more is no queue: whoever says so is not believed.
-const PLAUSIBLE: Duration = Duration::from_nanos(crate::constants::LATE_PLAUSIBLE_NS.unsigned_abs());
+const PLAUSIBLE: Duration = Duration::from_nanos(nicteam_machine::constants::LATE_PLAUSIBLE_NS.unsigned_abs());
 
 /// Ends of a path.
 type Ends = (MemberId, Mac);

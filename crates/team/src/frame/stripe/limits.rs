@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 /// The most paths to one peer.
-pub const MAX_PATHS: usize = crate::constants::MAX_PATHS;
+pub const MAX_PATHS: usize = nicteam_machine::constants::MAX_PATHS;
 /// The most peers that frames are striped to.
-pub const MAX_PEERS: usize = crate::constants::MOST_PEERS;
+pub const MAX_PEERS: usize = nicteam_machine::constants::MOST_PEERS;
 /// The most addresses that those of one plan have together, each its team's and its members'.
-pub const MAX_ADDRESSES: usize = crate::constants::ADDRESSES_PER_PEER * MAX_PEERS;
+pub const MAX_ADDRESSES: usize = nicteam_machine::constants::ADDRESSES_PER_PEER * MAX_PEERS;
 /// A wire counts as taken for this long at most: so one that was thought slower
 /// than it is, or was down, does not stay unused. Where a receiving one would be for
 /// longer, all of its peer count as taken for half as long less: what they
 /// have over one another stays, and who sends more than they are thought to
 /// carry still sends by their rates.
-pub(super) const LEAD: Duration = Duration::from_nanos(crate::constants::LEAD_NS);
+pub(super) const LEAD: Duration = Duration::from_nanos(nicteam_machine::constants::LEAD_NS);

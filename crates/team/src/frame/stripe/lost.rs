@@ -27,17 +27,17 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use nicteam_machine::MemberId;
 use nicteam_wire::{Frame, Hello, Lost, Mac};
 
 use super::limits::LEAD;
 use super::peer::Receiver;
 use super::plan::Stripe;
-use crate::MemberId;
 
 /// After a contradiction no report about the member is obeyed for so long.
-const DISTRUST: Duration = Duration::from_nanos(crate::constants::LOST_DISTRUST_NS);
+const DISTRUST: Duration = Duration::from_nanos(nicteam_machine::constants::LOST_DISTRUST_NS);
 /// So long a report with a token counts.
-const HELD: Duration = Duration::from_nanos(crate::constants::LOST_HELD_NS);
+const HELD: Duration = Duration::from_nanos(nicteam_machine::constants::LOST_HELD_NS);
 
 /// Members of peers' that are reported to have no carrier.
 #[derive(Clone, Debug, Default)]

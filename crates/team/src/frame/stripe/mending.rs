@@ -19,16 +19,17 @@ use std::time::Duration;
 use nicteam_wire::{Frame, Mac, Segment};
 
 use super::flows::Ends;
-use super::gaps::{self, BUCKETS, SHORTEST};
+use super::gaps;
+use super::gaps::{BUCKETS, SHORTEST};
 use super::limits::MAX_PEERS;
 use super::peer::Peer;
 use super::plan::Stripe;
 
 /// So long after it was told of a gap a peer mends it: longer than it takes until a path that passes nothing is found out.
-const MENDING: Duration = Duration::from_nanos(crate::constants::MENDING_NS);
+const MENDING: Duration = Duration::from_nanos(nicteam_machine::constants::MENDING_NS);
 /// So long after its last segment a connection's numbers may be another's (Linux, include/net/tcp.h:
 /// `TCP_TIMEWAIT_LEN`).
-const FORGOTTEN: Duration = Duration::from_nanos(crate::constants::SENT_FORGOTTEN_NS);
+const FORGOTTEN: Duration = Duration::from_nanos(nicteam_machine::constants::SENT_FORGOTTEN_NS);
 
 /// What connections sent, and what peers hear and are told.
 #[derive(Clone, Debug, Default)]

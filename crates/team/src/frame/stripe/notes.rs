@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use nicteam_machine::{MemberId, MemberSet};
 use nicteam_wire::Mac;
-
-use crate::{MemberId, MemberSet};
 
 /// What happened since the notes were taken last, of one address of a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

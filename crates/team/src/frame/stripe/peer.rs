@@ -1,8 +1,7 @@
 //! A peer that stripes, too, and the paths to it.
 
+use nicteam_machine::MemberId;
 use nicteam_wire::Mac;
-
-use crate::MemberId;
 
 /// A member of ours that can send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +34,7 @@ pub struct Peer {
     /// The member of ours that takes its group-addressed frames, of which other
     /// segments bring copies; none: whichever brings them.
     pub group_from: Option<MemberId>,
-    /// Its members that can receive; at most [`MAX_MEMBERS`](crate::MAX_MEMBERS).
+    /// Its members that can receive; at most [`MAX_MEMBERS`](nicteam_machine::MAX_MEMBERS).
     pub receivers: Vec<Receiver>,
     /// Addresses of its other members: what is meant for them is the peer's, too.
     pub others: Vec<Mac>,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, MemberSet};
 use nicteam_wire::Mac;
 
 use super::super::action::Leg;
@@ -9,7 +10,6 @@ use super::super::balance::Balance;
 use super::peer::{Path, Peer, Sender};
 use super::peers::Peers;
 use crate::config::{Classes, StripePlain};
-use crate::{MemberId, MemberSet};
 
 /// How a frame finds its member in mode stripe.
 #[derive(Clone, Debug, PartialEq, Eq)]

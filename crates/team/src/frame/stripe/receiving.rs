@@ -1,16 +1,16 @@
 //! What stripe does with frames from members, and learns from them.
 
+use nicteam_machine::{MAX_MEMBERS, MemberId};
 use nicteam_wire::{Frame, Hello, Lost, Mac, Rtag, Times};
 
 use super::super::action::Verdict;
 use super::super::state::PlanState;
 use super::gaps::Told;
 use super::limits::MAX_PEERS;
-use super::lost;
 use super::peer::Peer;
 use super::plan::Stripe;
-use super::redundant::{self, Recovered};
-use crate::{MAX_MEMBERS, MemberId};
+use super::redundant::Recovered;
+use super::{lost, redundant};
 
 /// What becomes of a frame with a redundancy tag that goes to the team's stack
 /// with these addresses; nothing of one that has none.

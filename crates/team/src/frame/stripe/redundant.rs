@@ -26,15 +26,15 @@ use nicteam_wire::{Frame, Mac, ethertype};
 
 pub use crate::config::{Classes, MAX_PORTS, NoClasses, Transport};
 
-use crate::Time;
+use nicteam_machine::Time;
 
 /// So many numbers before the newest one are behind it; all others are ahead.
-pub const HISTORY: u64 = crate::constants::REDUNDANT_HISTORY as u64;
+pub const HISTORY: u64 = nicteam_machine::constants::REDUNDANT_HISTORY as u64;
 /// A peer of whom no frame was handed on for so long begins anew
 /// (`frerSeqRcvyResetMSec`, by default as here).
-pub const RESET: Duration = Duration::from_nanos(crate::constants::RECOVERY_RESET_NS);
+pub const RESET: Duration = Duration::from_nanos(nicteam_machine::constants::RECOVERY_RESET_NS);
 /// The shortest payload of a frame in a class: an IPv4 header.
-pub const MIN_PAYLOAD: usize = crate::constants::REDUNDANT_PAYLOAD;
+pub const MIN_PAYLOAD: usize = nicteam_machine::constants::REDUNDANT_PAYLOAD;
 
 /// What was sent to peers, and received from them.
 #[derive(Clone, Debug, Default)]
@@ -91,11 +91,11 @@ pub enum Recovered {
 }
 
 /// With a word more than half of the numbers fill, all numbers behind the newest have one of their own.
-const WORDS: usize = crate::constants::REDUNDANT_WORDS;
+const WORDS: usize = nicteam_machine::constants::REDUNDANT_WORDS;
 /// Numbers of a word.
-const BLOCK: u64 = crate::constants::REDUNDANT_BLOCK as u64;
+const BLOCK: u64 = nicteam_machine::constants::REDUNDANT_BLOCK as u64;
 /// The most peers that are remembered.
-const MAX_STREAMS: usize = crate::constants::MAX_STREAMS;
+const MAX_STREAMS: usize = nicteam_machine::constants::MAX_STREAMS;
 
 impl Classes {
     /// True if a frame is in it. Of IPv6 the header behind the first is looked

@@ -6,11 +6,12 @@
 
 use std::time::Duration;
 
+use nicteam_machine::{MAX_MEMBERS, MemberId};
+
 use super::limits::LEAD;
-use crate::{MAX_MEMBERS, MemberId};
 
 /// Over so long use is added up, at least.
-pub(super) const WINDOW: Duration = Duration::from_nanos(crate::constants::PLAIN_WINDOW_NS);
+pub(super) const WINDOW: Duration = Duration::from_nanos(nicteam_machine::constants::PLAIN_WINDOW_NS);
 
 /// By place of our members, nanoseconds.
 #[derive(Clone, Debug, Default)]

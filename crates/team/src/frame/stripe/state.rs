@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use nicteam_machine::{MAX_MEMBERS, MemberId, Time};
 use nicteam_wire::{Frame, GapReport, Mac, Times};
 
 use super::echoes::Echoes;
@@ -17,7 +18,6 @@ use super::plain::PlainReport;
 use super::plain::state::PlainState;
 use super::plan::Stripe;
 use super::senders::{Senders, wire_ns};
-use crate::{MAX_MEMBERS, MemberId, Time};
 
 /// Until when whose wires are taken.
 #[derive(Clone, Debug, Default)]
@@ -59,9 +59,9 @@ struct Look {
 }
 
 /// All ends of a path.
-const BOTH_ENDS: u32 = crate::constants::BOTH_ENDS;
+const BOTH_ENDS: u32 = nicteam_machine::constants::BOTH_ENDS;
 /// An echo whose probe was due longer ago, or is due later than a wire can be taken, is none of ours.
-const LATE_PROBE: Duration = Duration::from_nanos(crate::constants::LATE_PROBE_NS);
+const LATE_PROBE: Duration = Duration::from_nanos(nicteam_machine::constants::LATE_PROBE_NS);
 
 impl StripeState {
     /// The plan of this generation is executed from now on, if it was not before.

@@ -1,14 +1,15 @@
 //! By which member a frame to a plain host is sent first.
 
+use nicteam_machine::MemberId;
+
 use super::super::limits::LEAD;
 use super::super::peer::Sender;
 use super::super::senders::{Senders, wire_ns};
 use super::hosts::Host;
 use super::look::Look;
-use crate::MemberId;
 
 /// A flow leaves its member where another one is free earlier by this, nanoseconds.
-const SLACK: u64 = crate::constants::PLAIN_SLACK_NS;
+const SLACK: u64 = nicteam_machine::constants::PLAIN_SLACK_NS;
 
 /// What a frame asks for.
 #[derive(Clone, Copy, Debug)]

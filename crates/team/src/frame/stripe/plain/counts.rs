@@ -1,7 +1,8 @@
 //! What each member carried to plain hosts, and what of it was sent again.
 
+use nicteam_machine::{MAX_MEMBERS, MemberId};
+
 use super::report::PlainMember;
-use crate::{MAX_MEMBERS, MemberId};
 
 /// Segments with data, by place.
 #[derive(Clone, Debug, Default)]

@@ -1,11 +1,11 @@
 //! Flows to plain hosts: the member that each keeps, and of a connection what it sent, by whom, and how long that took.
 
+use nicteam_machine::{MemberId, constants};
 use nicteam_wire::Segment;
 
 use super::super::gaps;
 use super::look::Look;
 use super::trip::RoundTrip;
-use crate::{MemberId, constants};
 
 /// After such a pause a flow is free to take another member.
 const PAUSE_NS: u64 = constants::SLACK_NS;

@@ -9,20 +9,20 @@ use super::report::PlainHost;
 use super::trip::RoundTrip;
 
 /// Buckets; a power of two.
-const BUCKETS: usize = crate::constants::PLAIN_HOSTS;
+const BUCKETS: usize = nicteam_machine::constants::PLAIN_HOSTS;
 /// A host that nothing was sent to for so long begins anew.
-const IDLE_NS: u64 = crate::constants::PLAIN_IDLE_NS;
+const IDLE_NS: u64 = nicteam_machine::constants::PLAIN_IDLE_NS;
 /// One that nothing was sent to for so long leaves its bucket to another.
-const LEAVES_NS: u64 = crate::constants::PLAIN_LEAVES_NS;
+const LEAVES_NS: u64 = nicteam_machine::constants::PLAIN_LEAVES_NS;
 /// So long after a host was sent to by several members gaps that it reports may come of that.
-const AFTER_NS: u64 = crate::constants::PLAIN_AFTER_NS;
+const AFTER_NS: u64 = nicteam_machine::constants::PLAIN_AFTER_NS;
 /// A round trip that is longer than the shortest by this, and by this part of the shortest, stood in a queue.
-const QUEUE_NS: u64 = crate::constants::PLAIN_QUEUE_NS;
-const QUEUE_PART: u64 = crate::constants::PLAIN_QUEUE_PART;
+const QUEUE_NS: u64 = nicteam_machine::constants::PLAIN_QUEUE_NS;
+const QUEUE_PART: u64 = nicteam_machine::constants::PLAIN_QUEUE_PART;
 /// So many round trips are needed to say so.
-const ROUND_TRIPS: u32 = crate::constants::PLAIN_ROUND_TRIPS;
+const ROUND_TRIPS: u32 = nicteam_machine::constants::PLAIN_ROUND_TRIPS;
 /// So long no width is tried, at first, after one gained nothing.
-pub(super) const HOLD_NS: u64 = crate::constants::PLAIN_HOLD_NS;
+pub(super) const HOLD_NS: u64 = nicteam_machine::constants::PLAIN_HOLD_NS;
 
 /// The hosts that were sent to.
 #[derive(Clone, Debug, Default)]
@@ -190,7 +190,7 @@ fn number(mac: Mac) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MemberId;
+    use nicteam_machine::MemberId;
 
     const SECOND: u64 = 1_000_000_000;
 

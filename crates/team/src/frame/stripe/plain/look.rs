@@ -1,6 +1,6 @@
 //! A member as it looks to a frame to a plain host.
 
-use crate::MemberId;
+use nicteam_machine::MemberId;
 
 /// A member as it looks to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

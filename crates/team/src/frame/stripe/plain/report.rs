@@ -1,8 +1,7 @@
 //! What a dataplane reports of one-sided striping.
 
+use nicteam_machine::MemberId;
 use nicteam_wire::Mac;
-
-use crate::MemberId;
 
 /// What a dataplane has seen of hosts that do not stripe.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

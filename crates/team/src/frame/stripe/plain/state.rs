@@ -1,19 +1,21 @@
 //! What is remembered of plain hosts from frame to frame.
 
+use nicteam_machine::MemberId;
 use nicteam_wire::{Acknowledgement, Frame, Segment};
 
 use super::super::peer::Sender;
 use super::super::plan::Stripe;
 use super::super::senders::Senders;
-use super::choosing::{self, Wish};
+use super::choosing;
+use super::choosing::Wish;
 use super::counts::Counts;
 use super::flows::Flows;
 use super::hosts::Hosts;
 use super::look::Look;
 use super::report::PlainReport;
+use crate::HashPolicy;
 use crate::config::StripePlain;
 use crate::frame::hash;
-use crate::{HashPolicy, MemberId};
 
 /// Hosts, flows and members.
 #[derive(Clone, Debug, Default)]

@@ -1,9 +1,10 @@
 //! Whether the width of a plain host is right: looked at once in a window.
 
+use nicteam_machine::constants;
+
 use super::super::peer::Sender;
 use super::super::senders::{Senders, WINDOW};
 use super::hosts::{HOLD_NS, Host};
-use crate::constants;
 
 /// A window of a trial lasts at least so long, nanoseconds.
 const TRIAL: u64 = constants::PLAIN_TRIAL_NS;

@@ -1,6 +1,8 @@
-//! The state of a team as bytes, from which it goes on: where a recording begins that does not reach back to the team's beginning.
+//! The state of a machine as bytes, from which it goes on: where a recording begins that does not reach back to the
+//! machine's beginning.
 //!
-//! Each structure says its fields once ([`state!`]), all of them, or it does not compile. What one version writes only that one reads.
+//! Each structure says its fields once ([`state!`](crate::state!)), all of them, or it does not compile. What one version
+//! writes only that one reads.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -9,12 +11,13 @@ use std::time::Duration;
 
 use nicteam_wire::{Hello, HelloMember, LacpState, Mac, PortInfo, Vlan};
 
-use super::replay::bytes::{Reader, Unreadable, put_address, put_bytes, put_number};
-use crate::lacp::{AdSelect, LacpRate};
-use crate::{Loads, MAX_BUCKETS, MemberId, MemberSet, Time, TokenBucket};
+use crate::bytes::{Reader, Unreadable, put_address, put_bytes, put_number};
+use crate::member::{MemberId, MemberSet};
+use crate::time::Time;
+use crate::token_bucket::TokenBucket;
 
-/// Something of which a team's state is made.
-pub(super) trait State: Sized {
+/// Something of which a machine's state is made.
+pub trait State: Sized {
     /// Appends it to these bytes.
     fn put(&self, to: &mut Vec<u8>);
 
@@ -22,25 +25,27 @@ pub(super) trait State: Sized {
     fn take(from: &mut Reader<'_>) -> Result<Self, Unreadable>;
 }
 
-/// A structure is all its fields; an enumeration without fields is the place of its variant.
+/// Implements [`State`](crate::state::State) in the module that defines a type: a structure is all its fields; an enumeration
+/// without fields is the place of its variant.
+#[macro_export]
 macro_rules! state {
     (struct $name:ident { $($field:ident),* $(,)? }) => {
-        impl $crate::control::state::State for $name {
+        impl $crate::state::State for $name {
             fn put(&self, to: &mut Vec<u8>) {
                 let $name { $($field),* } = self;
-                $($crate::control::state::State::put($field, to);)*
+                $($crate::state::State::put($field, to);)*
             }
 
             fn take(
-                from: &mut $crate::control::replay::bytes::Reader<'_>,
-            ) -> Result<Self, $crate::control::replay::bytes::Unreadable> {
-                $(let $field = $crate::control::state::State::take(from)?;)*
+                from: &mut $crate::bytes::Reader<'_>,
+            ) -> Result<Self, $crate::bytes::Unreadable> {
+                $(let $field = $crate::state::State::take(from)?;)*
                 Ok($name { $($field),* })
             }
         }
     };
     (enum $name:ident { $($variant:ident),* $(,)? }) => {
-        impl $crate::control::state::State for $name {
+        impl $crate::state::State for $name {
             fn put(&self, to: &mut Vec<u8>) {
                 let place = match self {
                     $($name::$variant => stringify!($variant),)*
@@ -50,22 +55,20 @@ macro_rules! state {
             }
 
             fn take(
-                from: &mut $crate::control::replay::bytes::Reader<'_>,
-            ) -> Result<Self, $crate::control::replay::bytes::Unreadable> {
+                from: &mut $crate::bytes::Reader<'_>,
+            ) -> Result<Self, $crate::bytes::Unreadable> {
                 let place = usize::from(from.u8()?);
                 [$($name::$variant),*]
                     .into_iter()
                     .nth(place)
-                    .ok_or_else(|| $crate::control::state::refused(stringify!($name)))
+                    .ok_or_else(|| $crate::state::refused(stringify!($name)))
             }
         }
     };
 }
 
-pub(super) use state;
-
 /// A value that this version does not know.
-pub(super) fn refused(what: &str) -> Unreadable {
+pub fn refused(what: &str) -> Unreadable {
     Unreadable::new(format!("{what} is none that this version knows"))
 }
 
@@ -299,34 +302,6 @@ impl State for Hello {
     }
 }
 
-impl State for Loads {
-    fn put(&self, to: &mut Vec<u8>) {
-        let Loads { buckets, members, other } = self;
-        buckets.put(to);
-        members.put(to);
-        other.put(to);
-    }
-
-    fn take(from: &mut Reader<'_>) -> Result<Loads, Unreadable> {
-        let buckets: [u64; MAX_BUCKETS] = State::take(from)?;
-        Ok(Loads { buckets, members: State::take(from)?, other: State::take(from)? })
-    }
-}
-
 state!(struct Vlan { protocol, tci });
 state!(struct HelloMember { place, usable, rate_mbps, mac });
 state!(struct PortInfo { system_priority, system, key, port_priority, port, state });
-state!(
-    enum AdSelect {
-        Stable,
-        Bandwidth,
-        Count,
-        ActorPortPrio,
-    }
-);
-state!(
-    enum LacpRate {
-        Slow,
-        Fast,
-    }
-);

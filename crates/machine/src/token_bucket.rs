@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::Time;
+use crate::time::Time;
 
 /// A token bucket: `burst` at once, and one more each `interval`.
 ///

@@ -1,4 +1,4 @@
-//! The numbers of this crate that the eBPF programs (`bpf/`) need, too.
+//! The numbers of a team that the eBPF programs (`bpf/`) need, too.
 //!
 //! This is their one source: the build of `nicteam-dataplane` includes this file by itself and writes a C header from
 //! [`ALL`]. So nothing here refers to the rest of the crate. Who uses a number says beside its own name for it what it means.

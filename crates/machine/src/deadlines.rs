@@ -2,12 +2,12 @@
 
 use std::marker::PhantomData;
 
-use super::replay::bytes::{Reader, Unreadable};
-use super::state::State;
-use crate::Time;
+use crate::bytes::{Reader, Unreadable};
+use crate::state::State;
+use crate::time::Time;
 
 /// A reason to wait that owns one of `LINES` lines of a table.
-pub(crate) trait Reason<const LINES: usize>: Copy {
+pub trait Reason<const LINES: usize>: Copy {
     /// Its line, below `LINES`.
     fn line(self) -> usize;
 
@@ -17,7 +17,7 @@ pub(crate) trait Reason<const LINES: usize>: Copy {
 
 /// The deadlines, by reason.
 #[derive(Clone, Debug)]
-pub(crate) struct Timers<R, const LINES: usize> {
+pub struct Timers<R, const LINES: usize> {
     lines: [Option<Time>; LINES],
     reasons: PhantomData<R>,
 }
@@ -32,41 +32,47 @@ impl<R, const LINES: usize> State for Timers<R, LINES> {
     }
 }
 
+impl<R: Reason<LINES>, const LINES: usize> Default for Timers<R, LINES> {
+    fn default() -> Self {
+        Timers::new()
+    }
+}
+
 impl<R: Reason<LINES>, const LINES: usize> Timers<R, LINES> {
     /// Nothing is awaited.
-    pub(crate) fn new() -> Timers<R, LINES> {
+    pub fn new() -> Timers<R, LINES> {
         Timers { lines: [None; LINES], reasons: PhantomData }
     }
 
     /// Sets or moves a deadline.
-    pub(crate) fn set(&mut self, reason: R, at: Time) {
+    pub fn set(&mut self, reason: R, at: Time) {
         self.lines[reason.line()] = Some(at);
     }
 
     /// Forgets a deadline, if it was set.
-    pub(crate) fn stop(&mut self, reason: R) {
+    pub fn stop(&mut self, reason: R) {
         self.lines[reason.line()] = None;
     }
 
     /// True if a deadline is set.
-    pub(crate) fn is_set(&self, reason: R) -> bool {
+    pub fn is_set(&self, reason: R) -> bool {
         self.at(reason).is_some()
     }
 
     /// The deadline, if it is set.
-    pub(crate) fn at(&self, reason: R) -> Option<Time> {
+    pub fn at(&self, reason: R) -> Option<Time> {
         self.lines[reason.line()]
     }
 
     /// The earliest deadline; of equal ones the first line's.
-    pub(crate) fn next(&self) -> Option<(Time, R)> {
+    pub fn next(&self) -> Option<(Time, R)> {
         let set = self.lines.iter().enumerate().filter_map(|(line, at)| Some(((*at)?, line)));
         let (at, line) = set.min()?;
         Some((at, R::of_line(line)?))
     }
 
     /// Takes out every deadline that has come.
-    pub(crate) fn take_due(&mut self, now: Time) -> Vec<R> {
+    pub fn take_due(&mut self, now: Time) -> Vec<R> {
         let due = |at: &mut Option<Time>| at.take_if(|at| *at <= now).is_some();
         self.lines
             .iter_mut()

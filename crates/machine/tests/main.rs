@@ -1,0 +1,3 @@
+//! What holds for this crate's files.
+
+mod imports;
