@@ -18,7 +18,7 @@ mod stripe;
 pub use arp::{ArpAllTargets, ArpMonitoring, ArpValidate, MAX_ARP_TARGETS};
 pub use classes::{Classes, MAX_PORTS, NoClasses, Transport};
 pub use failover::{ActiveSlave, FailOverMac, MAX_QUEUE_ID};
-pub use lacp::{AdSelect, LacpOptions, LacpRate};
+pub use lacp::LacpOptions;
 pub use openvswitch::{BondOptions, DetectMode, LacpMode};
 pub use options::{ConfigOption, Values, nearest};
 pub use stripe::{MAX_SACK_DELAY, StripeKey, StripePlain};

@@ -25,13 +25,14 @@ pub use config::{BondOptions, DetectMode, LacpMode};
 pub use control::{Effect, Event, LinkState, MemberStatus, Team, TeamError, TimerReason};
 pub use control::{Group, Identity, Listen, PagpHeard, Subnet, Traffic};
 pub use control::{PlainEvent, PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
-pub use control::{lacp, openvswitch, replay};
+pub use control::{openvswitch, replay};
 pub use frame::balance::{Balance, Loads, MAX_BUCKETS};
 pub use frame::buckets::Buckets;
 pub use frame::{Action, Choose, Failover, FailoverState, Leg, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
 pub use frame::{MAX_SOURCES, Sources};
 pub use frame::{balance, buckets, hash};
 pub use mode::{Mode, Traits};
+pub use nicteam_lacp as lacp;
 pub use nicteam_machine::{Duplex, MAX_MEMBERS, MemberId, MemberLink, MemberSet, Time, TokenBucket, constants};
 pub use stripe::Stripe;
 

@@ -11,13 +11,11 @@
 //! that, but `passive`.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
-use nicteam_machine::state;
+use nicteam_lacp::{AdSelect, LacpRate};
 use nicteam_wire::Mac;
 
-use super::names::{choice, modes, named, names};
+use super::names::{modes, named, names};
 use super::options::{INT_MAX, device, digits, number};
 use super::{Config, ConfigError, ConfigOption, Values};
 use crate::mode::Agrees;
@@ -51,32 +49,8 @@ pub struct LacpOptions {
     /// How long a member that was lost stands by once it is back, milliseconds.
     pub wait_to_restore_ms: u32,
     /// How long the aggregate is kept without the process of the team,
-    /// milliseconds; 0: what [`crate::lacp::lease`] says of the rate.
+    /// milliseconds; 0: what [`nicteam_lacp::lease`] says of the rate.
     pub lease_ms: u32,
-}
-
-/// How often the partner shall speak.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LacpRate {
-    /// Each 30 s; its silence is noticed after 90 s.
-    #[default]
-    Slow,
-    /// Each second; its silence is noticed after 3 s.
-    Fast,
-}
-
-/// Which aggregator is active.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AdSelect {
-    /// The one that is, as long as one of its members works; the next one by bandwidth.
-    #[default]
-    Stable,
-    /// The one with the most bandwidth.
-    Bandwidth,
-    /// The one with the most members, of these the one with the most bandwidth.
-    Count,
-    /// The one with the highest sum of port priorities, then by members and bandwidth.
-    ActorPortPrio,
 }
 
 impl LacpOptions {
@@ -186,7 +160,7 @@ pub(super) const LACP_RATE: ConfigOption = ConfigOption {
     doc: "802.3ad, Open vSwitch's modes: how often the partner is asked to speak: each 30 s (slow), or each second (fast)",
     values: Values::Names(&[LacpRate::Slow.name(), LacpRate::Fast.name()]),
     get: |config| config.lacp.rate.to_string(),
-    set: |config, text| text.parse().map(|rate| config.lacp.rate = rate),
+    set: |config, text| rate(text).map(|rate| config.lacp.rate = rate),
 };
 
 pub(super) const AD_SELECT: ConfigOption = ConfigOption {
@@ -194,7 +168,7 @@ pub(super) const AD_SELECT: ConfigOption = ConfigOption {
     doc: "802.3ad: which of several aggregates carries the traffic",
     values: names!(AdSelect),
     get: |config| config.lacp.select.to_string(),
-    set: |config, text| text.parse().map(|select| config.lacp.select = select),
+    set: |config, text| select(text).map(|select| config.lacp.select = select),
 };
 
 pub(super) const AD_ACTOR_SYS_PRIO: ConfigOption = ConfigOption {
@@ -294,75 +268,17 @@ pub(super) const LACP_LEASE: ConfigOption = ConfigOption {
     set: |config, text| number("lacp_lease", LEASE, text).map(|n| config.lacp.lease_ms = n),
 };
 
-state!(
-    enum AdSelect {
-        Stable,
-        Bandwidth,
-        Count,
-        ActorPortPrio,
-    }
-);
-state!(
-    enum LacpRate {
-        Slow,
-        Fast,
-    }
-);
-
-impl LacpRate {
-    /// The kernel's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            LacpRate::Slow => "slow",
-            LacpRate::Fast => "fast",
-        }
+fn rate(text: &str) -> Result<LacpRate, ConfigError> {
+    match text.trim() {
+        "long" => Ok(LacpRate::Slow),
+        "short" => Ok(LacpRate::Fast),
+        _ => named("lacp_rate", text, &[(LacpRate::Slow, "slow", Some(0)), (LacpRate::Fast, "fast", Some(1))]),
     }
 }
 
-impl AdSelect {
-    /// Every choice, by the kernel's number.
-    pub const ALL: [AdSelect; 4] = [AdSelect::Stable, AdSelect::Bandwidth, AdSelect::Count, AdSelect::ActorPortPrio];
-
-    /// The kernel's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            AdSelect::Stable => "stable",
-            AdSelect::Bandwidth => "bandwidth",
-            AdSelect::Count => "count",
-            AdSelect::ActorPortPrio => "actor_port_prio",
-        }
-    }
-
-    /// The kernel's number.
-    pub const fn number(self) -> u32 {
-        match self {
-            AdSelect::Stable => 0,
-            AdSelect::Bandwidth => 1,
-            AdSelect::Count => 2,
-            AdSelect::ActorPortPrio => 3,
-        }
-    }
+fn select(text: &str) -> Result<AdSelect, ConfigError> {
+    named("ad_select", text, &AdSelect::ALL.map(|choice| (choice, choice.name(), Some(choice.number()))))
 }
-
-impl fmt::Display for LacpRate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for LacpRate {
-    type Err = ConfigError;
-
-    fn from_str(text: &str) -> Result<LacpRate, ConfigError> {
-        match text.trim() {
-            "long" => Ok(LacpRate::Slow),
-            "short" => Ok(LacpRate::Fast),
-            _ => named("lacp_rate", text, &[(LacpRate::Slow, "slow", Some(0)), (LacpRate::Fast, "fast", Some(1))]),
-        }
-    }
-}
-
-choice!(AdSelect, "ad_select");
 
 fn on_off(on: bool) -> String {
     if on { "on" } else { "off" }.to_owned()

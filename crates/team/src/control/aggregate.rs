@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::time::Duration;
 
+use nicteam_lacp::{Answer, Lacp, LacpConfig, LacpEffect, PortParams, lease};
 use nicteam_machine::{MemberId, MemberLink, MemberSet, Time, state};
 use nicteam_wire::Mac;
 
-use super::lacp::{Answer, Lacp, LacpConfig, LacpEffect, PortParams, lease};
 use super::{Effect, Event, LinkState, Team, balance};
 use crate::{Config, LacpMode, LacpOptions, TimerReason, Traits};
 

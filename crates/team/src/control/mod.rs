@@ -20,7 +20,6 @@ mod change;
 pub mod discovery;
 mod groups;
 mod hearing;
-pub mod lacp;
 mod monitor;
 mod notify;
 pub mod openvswitch;
@@ -50,7 +49,6 @@ pub use self::terms::{Effect, Event, LinkState, Listen, MemberStatus, TeamError,
 
 use self::arp_monitor::ArpMonitor;
 use self::hearing::Hearing;
-use self::lacp::Lacp;
 use self::monitor::{Member, millis};
 use self::notify::Announcer;
 use self::pagp::PagpHearing;
@@ -58,6 +56,7 @@ use self::parts::Parts;
 use self::timers::Timers;
 use crate::mode::Sends;
 use crate::{Choose, Config, Plan, Traits};
+use nicteam_lacp::Lacp;
 use nicteam_machine::{MemberId, MemberLink, Time};
 
 /// A team's control side.

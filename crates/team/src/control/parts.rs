@@ -4,11 +4,11 @@
 //! their own those that share load and those that do not, and stripe is three of them. A part is made when the
 //! mode begins and goes with it.
 
+use nicteam_lacp::Lacp;
 use nicteam_machine::{MemberId, MemberSet, state};
 
 use super::aggregate::Aggregate;
 use super::balance::{Balancer, Buckets};
-use super::lacp::Lacp;
 use super::openvswitch::Bond;
 use super::plain::OneSided;
 use crate::stripe::Discovery;

@@ -8,11 +8,11 @@
 
 use std::time::Duration;
 
+use nicteam_lacp::Lacp;
 use nicteam_machine::{MemberId, MemberSet};
 use nicteam_wire::Mac;
 
 use super::balance::Balancer;
-use super::lacp::Lacp;
 use super::monitor::{Member, millis};
 use super::parts::Parts;
 use super::{LinkState, Members, active, openvswitch};

@@ -1,11 +1,11 @@
 //! What goes in and comes out of a team, in its own terms.
 
+use nicteam_lacp::{LacpEvent, PortStatus};
 use nicteam_machine::{MemberId, MemberLink, state};
 use nicteam_wire::Mac;
 
 use super::pagp::PagpHeard;
 use super::plain::PlainEvent;
-use crate::lacp::{LacpEvent, PortStatus};
 use crate::{ConfigError, Mode, Plan};
 
 /// A member's state as the team sees it (the kernel's `MII Status` words).
@@ -89,7 +89,7 @@ pub enum TimerReason {
     ClientUpdate,
     /// balance-alb: the active member need not hear a lost one's address any more.
     Inheritance,
-    /// LACP: see [`crate::lacp::Lacp::poll_timeout`] of [`crate::Team::lacp`] for what.
+    /// LACP: see [`nicteam_lacp::Lacp::poll_timeout`] of [`crate::Team::lacp`] for what.
     Lacp,
     /// stripe: the next announcement or probe.
     Discovery,

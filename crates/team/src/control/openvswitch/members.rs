@@ -1,11 +1,11 @@
 //! Which members may send, and which one is the active one (`bond_run`, `bond_choose_active_member`).
 
+use nicteam_lacp::{Lacp, ReceiveState};
 use nicteam_machine::{MemberId, Time};
 
 use super::super::monitor::is_live;
 use super::super::{Event, LinkState, Team};
 use super::{Negotiation, falls_back, negotiation, uses_buckets};
-use crate::lacp::{Lacp, ReceiveState};
 use crate::mode::Sends;
 use crate::{Effect, TeamError};
 

@@ -21,11 +21,11 @@ use std::fmt;
 pub use self::rebalance::{Bucket, Move, interval, moves, settle};
 pub use self::status::{BondMember, BondStatus};
 
-use super::lacp::{Lacp, PortStatus, ReceiveState};
 use crate::Config;
 use crate::balance::Loads;
 use crate::hash::slb::BUCKETS;
 use crate::mode::{Sends, Traits};
+use nicteam_lacp::{Lacp, PortStatus, ReceiveState};
 use nicteam_machine::MemberId;
 use nicteam_machine::state;
 

@@ -1,6 +1,7 @@
 //! From a bond to the plan: how frames leave, and what becomes of those that come (`choose_output_member`,
 //! `bond_check_admissibility`).
 
+use nicteam_lacp::Lacp;
 use nicteam_machine::MemberId;
 
 use super::super::LinkState;
@@ -8,7 +9,6 @@ use super::super::monitor::is_live;
 use super::super::planning::Facts;
 use super::{Bond, Negotiation, falls_back, negotiation, uses_buckets};
 use crate::buckets::{Buckets, Key};
-use crate::lacp::Lacp;
 use crate::mode::{Receives, Sends, Traits};
 use crate::{Choose, Config, Receive};
 

@@ -7,12 +7,12 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use nicteam_lacp::Answer;
 use nicteam_machine::bytes::{Reader, Unreadable, put_address, put_bytes, put_member, put_number, put_text};
 use nicteam_machine::{Duplex, MemberId, MemberLink, MemberSet};
 use nicteam_wire::{Hello, LacpState, Mac, PortInfo, Vlan, ethertype};
 
 use super::input::Input;
-use crate::lacp::Answer;
 use crate::stripe::{Note, PlainHost, PlainMember, PlainReport};
 use crate::{Config, ConfigOption, Group, Identity, Loads, Subnet, Traffic};
 

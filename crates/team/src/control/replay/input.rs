@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use nicteam_lacp::Answer;
 use nicteam_machine::{MemberId, MemberLink, Time};
 use nicteam_wire::Mac;
 
-use crate::lacp::Answer;
 use crate::stripe::{Note, PlainReport};
 use crate::{Config, Group, Identity, Loads, Subnet, Team, TeamError, Traffic};
 

@@ -7,6 +7,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nicteam_lacp::Answer;
 use nicteam_machine::{MemberId, MemberLink, Time};
 use nicteam_wire::Mac;
 
@@ -17,7 +18,6 @@ use super::input::Input;
 use super::ring::Ring;
 use super::{digest, encode, entry, whole};
 use crate::control::discovery::Source;
-use crate::lacp::Answer;
 use crate::stripe::{Note, PlainReport};
 use crate::{Config, Effect, Group, Identity, Loads, Subnet, Team, TeamError, Traffic};
 

@@ -3,11 +3,12 @@
 use nicteam_machine::{Duplex, MemberLink, state};
 use nicteam_wire::{LacpState, Mac, PortInfo};
 
-use super::churn::Churn;
-use super::marker::Markers;
+use super::config::{LacpConfig, LacpRate};
+use super::counters::PortCounters;
+use super::markers::Markers;
+use super::rate_limit::RateLimit;
+use super::states::{Churn, MuxState, PeriodicState, ReceiveState};
 use super::timer::{PortTimer, PortTimers};
-use super::transmit::RateLimit;
-use super::{LacpConfig, LacpRate, MuxState, PeriodicState, PortCounters, ReceiveState};
 
 /// What a member is as a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,54 +1,12 @@
 //! The churn detection machines (IEEE 802.1AX-2014, 6.4.17): an end that does
 //! not come into sync within 60 s is churned, which is for people to mend.
 
-use nicteam_machine::{Time, state};
+use nicteam_machine::Time;
 use nicteam_wire::LacpState;
 
-use super::ReceiveState;
 use super::port::Port;
+use super::states::{ChurnState, End, ReceiveState};
 use super::timer::{CHURN_DETECTION, PortTimer};
-
-/// States of a churn detection machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ChurnState {
-    /// It is out of sync, and may be for a while.
-    #[default]
-    Monitor,
-    /// It is in sync.
-    None,
-    /// It has been out of sync for too long.
-    Churned,
-}
-
-state!(
-    enum ChurnState {
-        Monitor,
-        None,
-        Churned,
-    }
-);
-
-/// Which end a churn machine watches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// This one.
-    Actor,
-    /// The other one.
-    Partner,
-}
-
-/// Both machines.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Churn {
-    pub(super) actor: ChurnState,
-    pub(super) partner: ChurnState,
-    /// How often this end churned.
-    pub(super) actor_count: u32,
-    /// How often the other end churned.
-    pub(super) partner_count: u32,
-}
-
-state!(struct Churn { actor, partner, actor_count, partner_count });
 
 /// Follows the states of both ends.
 pub(super) fn step(port: &mut Port, now: Time) {

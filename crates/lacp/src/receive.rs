@@ -1,37 +1,12 @@
 //! The receive machine (IEEE 802.1AX-2014, 6.4.12): what is known of the partner.
 
-use nicteam_machine::{Time, state};
+use nicteam_machine::Time;
 use nicteam_wire::{LacpState, Lacpdu, Mac, PortInfo};
 
 use super::port::{Port, Selected};
+use super::states::ReceiveState;
 use super::timer::{LONG_TIMEOUT, PortTimer, SHORT_TIMEOUT};
 use super::{LacpConfig, LacpRate};
-
-/// States of the receive machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReceiveState {
-    /// The link has no carrier. What was known of the partner is kept, so that
-    /// nothing is disturbed if the same one comes back.
-    PortDisabled,
-    /// The partner is not heard, and has 3 s to be.
-    Expired,
-    /// Half duplex: LACP does not work here.
-    LacpDisabled,
-    /// Nobody was heard in time: the partner is assumed.
-    Defaulted,
-    /// The partner was heard in time.
-    Current,
-}
-
-state!(
-    enum ReceiveState {
-        PortDisabled,
-        Expired,
-        LacpDisabled,
-        Defaulted,
-        Current,
-    }
-);
 
 /// What a port took from a PDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

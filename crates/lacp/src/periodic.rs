@@ -1,31 +1,13 @@
 //! The periodic transmission machine (IEEE 802.1AX-2014, 6.4.13): how often the
 //! partner has to be spoken to.
 
-use nicteam_machine::{Time, state};
+use nicteam_machine::Time;
 use nicteam_wire::LacpState;
 
+use super::LacpConfig;
 use super::port::Port;
+use super::states::{PeriodicState, ReceiveState};
 use super::timer::{FAST_PERIODIC, PortTimer, SLOW_PERIODIC};
-use super::{LacpConfig, ReceiveState};
-
-/// States of the periodic transmission machine; `PERIODIC_TX` does not last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PeriodicState {
-    /// Nothing is sent: no link, no LACP, or two passive ends.
-    None,
-    /// A PDU each second.
-    Fast,
-    /// A PDU each 30 s.
-    Slow,
-}
-
-state!(
-    enum PeriodicState {
-        None,
-        Fast,
-        Slow,
-    }
-);
 
 /// Follows the port's and its partner's state.
 pub(super) fn step(port: &mut Port, config: &LacpConfig, now: Time) {

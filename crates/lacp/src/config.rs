@@ -1,9 +1,9 @@
 //! What can be said to an actor system.
 
+use std::fmt;
+
 use nicteam_machine::state;
 use nicteam_wire::Mac;
-
-pub use crate::config::{AdSelect, LacpRate};
 
 /// How an actor system behaves. Names and defaults are the kernel's; the last
 /// three are of this team alone.
@@ -61,5 +61,91 @@ impl LacpConfig {
             wait_to_restore_ms: 0,
             one_key: None,
         }
+    }
+}
+
+/// How often the partner shall speak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LacpRate {
+    /// Each 30 s; its silence is noticed after 90 s.
+    #[default]
+    Slow,
+    /// Each second; its silence is noticed after 3 s.
+    Fast,
+}
+
+/// Which aggregator is active.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AdSelect {
+    /// The one that is, as long as one of its members works; the next one by bandwidth.
+    #[default]
+    Stable,
+    /// The one with the most bandwidth.
+    Bandwidth,
+    /// The one with the most members, of these the one with the most bandwidth.
+    Count,
+    /// The one with the highest sum of port priorities, then by members and bandwidth.
+    ActorPortPrio,
+}
+
+state!(
+    enum AdSelect {
+        Stable,
+        Bandwidth,
+        Count,
+        ActorPortPrio,
+    }
+);
+state!(
+    enum LacpRate {
+        Slow,
+        Fast,
+    }
+);
+
+impl LacpRate {
+    /// The kernel's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LacpRate::Slow => "slow",
+            LacpRate::Fast => "fast",
+        }
+    }
+}
+
+impl AdSelect {
+    /// Every choice, by the kernel's number.
+    pub const ALL: [AdSelect; 4] = [AdSelect::Stable, AdSelect::Bandwidth, AdSelect::Count, AdSelect::ActorPortPrio];
+
+    /// The kernel's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            AdSelect::Stable => "stable",
+            AdSelect::Bandwidth => "bandwidth",
+            AdSelect::Count => "count",
+            AdSelect::ActorPortPrio => "actor_port_prio",
+        }
+    }
+
+    /// The kernel's number.
+    pub const fn number(self) -> u32 {
+        match self {
+            AdSelect::Stable => 0,
+            AdSelect::Bandwidth => 1,
+            AdSelect::Count => 2,
+            AdSelect::ActorPortPrio => 3,
+        }
+    }
+}
+
+impl fmt::Display for LacpRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for AdSelect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }

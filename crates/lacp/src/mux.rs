@@ -6,38 +6,13 @@
 
 use std::time::Duration;
 
-use nicteam_machine::{Time, state};
+use nicteam_machine::Time;
 use nicteam_wire::LacpState;
 
 use super::LacpConfig;
 use super::port::{Port, Selected};
-use super::receive::ReceiveState;
+use super::states::{MuxState, ReceiveState};
 use super::timer::PortTimer;
-
-/// States of the mux machine; each includes what the ones before it permit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MuxState {
-    /// Not attached to an aggregator.
-    Detached,
-    /// Waits for others that may join the same aggregator.
-    Waiting,
-    /// Attached: in sync.
-    Attached,
-    /// Takes frames in. With coupled control a port passes this by.
-    Collecting,
-    /// Takes frames in and sends some.
-    Distributing,
-}
-
-state!(
-    enum MuxState {
-        Detached,
-        Waiting,
-        Attached,
-        Collecting,
-        Distributing,
-    }
-);
 
 /// What the machine looks at.
 #[derive(Clone, Copy, Debug)]

@@ -1,65 +1,24 @@
-//! Link aggregation control: one actor system and its ports
-//! (IEEE 802.1AX-2014, clause 6; of 2020, wait-to-restore).
-//!
-//! One call of `handle_*` (or of what changes ports and configuration), then
-//! [`Lacp::poll_effect`] until it returns nothing, then [`Lacp::poll_timeout`].
-//! In debug builds a second change before the drain is a panic.
-//!
-//! Each state machine is a file: `receive`, `periodic`, `selection`, `mux`,
-//! `transmit`, `churn`, `marker`. They change their port alone; after every
-//! change they run until none moves, so that a PDU never shows a state that
-//! does not last.
-//!
-//! Where the standard leaves a choice, or a team is less than a bridge with
-//! many interfaces, it is as in Linux drivers/net/bonding/bond_3ad.c: one
-//! aggregator is active, chosen by `ad_select`; half duplex links do not speak
-//! LACP; without any partner one port carries the traffic. On purpose
-//! different: a port's PDU leaves at once, not at the next tick of 100 ms; a
-//! port whose partner was lost gives up its aggregator at once to one that has
-//! a partner; a port keeps its key without carrier; of two systems that prefer
-//! different aggregators the one with the lower system identifier decides.
-
-mod alone;
-mod answer;
-mod churn;
-mod config;
-mod event;
-mod insist;
-mod marker;
-mod mux;
-mod periodic;
-mod port;
-mod reason;
-mod receive;
-mod selection;
-mod status;
-mod timer;
-mod transmit;
+//! An actor system and its ports.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use nicteam_wire::{Lacpdu, Mac, Marker, MarkerKind, SlowPdu};
-
-pub use self::answer::{Answer, lease};
-pub use self::churn::{ChurnState, End};
-pub use self::config::{AdSelect, LacpConfig, LacpRate};
-pub use self::event::{LacpEffect, LacpEvent};
-pub use self::marker::MarkerId;
-pub use self::mux::MuxState;
-pub use self::periodic::PeriodicState;
-pub use self::port::{PortParams, Selected};
-pub use self::reason::Reason;
-pub use self::receive::ReceiveState;
-pub use self::status::{AggregatorStatus, PortCounters, PortStatus};
-pub use self::timer::PortTimer;
-
-use self::port::Port;
-use self::receive::Heard;
-use self::selection::Ports;
 use nicteam_machine::bytes::{Reader, Unreadable};
 use nicteam_machine::state::State;
 use nicteam_machine::{MemberId, MemberLink, MemberSet, Time};
+use nicteam_wire::{Lacpdu, Mac, Marker, MarkerKind, SlowPdu};
+
+use crate::config::LacpConfig;
+use crate::event::{LacpEffect, LacpEvent};
+use crate::markers::MarkerId;
+use crate::port::{Port, PortParams, Selected};
+use crate::reason::Reason;
+use crate::receive::Heard;
+use crate::selection::Ports;
+use crate::states::{End, MuxState, ReceiveState};
+use crate::status::{AggregatorStatus, PortStatus};
+use crate::timer::PortTimer;
+use crate::{churn, insist, marker, mux, periodic, reason, receive, selection, transmit};
 
 /// Why [`Lacp::poll_timeout`] wants to be called back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,16 +32,16 @@ pub struct LacpTimer {
 /// An actor system.
 #[derive(Clone, Debug)]
 pub struct Lacp {
-    config: LacpConfig,
-    ports: Ports,
+    pub(super) config: LacpConfig,
+    pub(super) ports: Ports,
     /// The active aggregator.
-    active: Option<u16>,
+    pub(super) active: Option<u16>,
     /// What [`LacpEffect::Changed`] was last said of.
-    told: Told,
+    pub(super) told: Told,
     /// Ports are still being taken in: nothing is settled.
-    beginning: bool,
-    next_marker: u32,
-    effects: VecDeque<LacpEffect>,
+    pub(super) beginning: bool,
+    pub(super) next_marker: u32,
+    pub(super) effects: VecDeque<LacpEffect>,
 }
 
 impl State for Lacp {
@@ -306,7 +265,7 @@ impl Lacp {
         reason::why_not(self.ports.get(&member)?, &self.ports, self.active)
     }
 
-    fn assert_drained(&self) {
+    pub(super) fn assert_drained(&self) {
         debug_assert!(self.effects.is_empty(), "a change before the effects of the last one were polled");
     }
 
@@ -314,7 +273,7 @@ impl Lacp {
         self.ports.iter().filter(|(_, port)| has(port)).map(|(member, _)| *member).collect()
     }
 
-    fn drop_port(&mut self, member: MemberId) {
+    pub(super) fn drop_port(&mut self, member: MemberId) {
         if let Some(mut port) = self.ports.remove(&member) {
             let gone = marker::give_up(&mut port);
             self.flushed(member, gone, false);
@@ -412,7 +371,7 @@ impl Lacp {
     /// Runs every machine until none moves, and lets speak who has something to
     /// say: after the change is told, so that who tells its partner that it
     /// collects does.
-    fn settle(&mut self, now: Time) {
+    pub(super) fn settle(&mut self, now: Time) {
         if self.beginning {
             return;
         }

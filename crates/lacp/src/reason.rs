@@ -5,9 +5,9 @@ use std::fmt;
 use nicteam_machine::{Duplex, Time};
 use nicteam_wire::{LacpState, Mac};
 
-use super::churn::ChurnState;
 use super::port::{Port, Selected};
 use super::selection::Ports;
+use super::states::ChurnState;
 use super::timer::PortTimer;
 use super::{MuxState, ReceiveState};
 
