@@ -123,9 +123,10 @@ fn tcx_links_see_what_the_team_and_its_members_receive() {
     });
 }
 
-/// How a program sends past the queueing discipline: the socket, which sends the frame three times.
-const WAYS: [(&str, fn(u32, &[u8]) -> OwnedFd); 2] =
-    [("PACKET_QDISC_BYPASS", send_by_packet_socket), ("AF_XDP", send_by_xdp_socket)];
+/// Sends the frame three times by a device; the socket.
+type Send = fn(u32, &[u8]) -> OwnedFd;
+/// How a program sends past the queueing discipline.
+const WAYS: [(&str, Send); 2] = [("PACKET_QDISC_BYPASS", send_by_packet_socket), ("AF_XDP", send_by_xdp_socket)];
 const TIMES: usize = 3;
 
 #[test]

@@ -2,7 +2,8 @@
 //!
 //! Where others send to the same peer, too, frames wait in queues of the switch that nobody
 //! sees who sends. Before members of unlike rate these are of unlike length in time, and what is
-//! striped frame by frame arrives in disorder; so it does where ways are of unlike length. Towards such a peer ([`super::Peer::keeps_flows`])
+//! striped frame by frame arrives in disorder; so it does where ways are of unlike length. Towards such a peer
+//! ([`super::Peer::keeps_flows`]), and towards each plain host (`plain/flows.rs`),
 //! a flow that takes less than most of a path stays on the one that it has. It is free to take
 //! another one when it paused for [`SLACK`], or its path's wires are taken for longer by
 //! that than the best one's. A *wide* flow, which takes more, is striped frame by frame.
@@ -29,22 +30,68 @@ const NARROW_EIGHTHS: u64 = nicteam_machine::constants::FLOW_NARROW_EIGHTHS;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flows {
     /// By hash; empty until there is one.
-    buckets: Vec<Flow>,
+    buckets: Vec<Flow<Ends>>,
 }
 
 /// The ends of a path.
 pub(super) type Ends = (MemberId, Mac);
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Flow {
-    /// Since when frames are added up, nanoseconds.
+/// A flow, or those of one bucket; times in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flow<Path> {
+    /// Since when frames are added up.
     since: u64,
     /// When the last frame left.
     last: u64,
     /// How long its frames took on the wire.
     taken: u64,
-    path: Option<Ends>,
+    path: Option<Path>,
     wide: bool,
+}
+
+impl<Path> Default for Flow<Path> {
+    fn default() -> Flow<Path> {
+        Flow { since: 0, last: 0, taken: 0, path: None, wide: false }
+    }
+}
+
+impl<Path: Copy> Flow<Path> {
+    /// Its frames are added up anew if their window is over; a flow that took little of it is wide no more.
+    pub(super) fn turn(&mut self, now: u64) {
+        let elapsed = now.saturating_sub(self.since);
+        if elapsed >= WINDOW.as_nanos() as u64 {
+            self.wide &= self.taken * 8 >= elapsed * NARROW_EIGHTHS;
+            (self.since, self.taken) = (now, 0);
+        }
+    }
+
+    /// The path that its next frame is to keep, if it still is one.
+    pub(super) fn kept(&self, now: u64) -> Option<Path> {
+        let paused = now.saturating_sub(self.last) >= SLACK.as_nanos() as u64;
+        self.path.filter(|_| !self.wide && !paused)
+    }
+
+    /// A frame goes by this path, and takes so long on its wire.
+    pub(super) fn take(&mut self, path: Path, wire_ns: u64, now: u64) {
+        self.taken += wire_ns;
+        self.wide |= self.taken > WIDE_NS;
+        (self.last, self.path) = (now, Some(path));
+    }
+
+    /// The path of the last frame.
+    pub(super) fn path(&self) -> Option<Path> {
+        self.path
+    }
+
+    /// When the last frame left.
+    pub(super) fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// How long the frames of this window take on the wire.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
+    }
 }
 
 impl Flows {
@@ -54,21 +101,14 @@ impl Flows {
             self.buckets = vec![Flow::default(); FLOWS];
         }
         let flow = &mut self.buckets[hash as usize % FLOWS];
-        let elapsed = now.saturating_sub(flow.since);
-        if elapsed >= WINDOW.as_nanos() as u64 {
-            flow.wide &= flow.taken * 8 >= elapsed * NARROW_EIGHTHS;
-            (flow.since, flow.taken) = (now, 0);
-        }
-        let paused = now.saturating_sub(flow.last) >= SLACK.as_nanos() as u64;
-        flow.path.filter(|_| !flow.wide && !paused)
+        flow.turn(now);
+        flow.kept(now)
     }
 
     /// The frame goes by this path, and takes so long on its wire.
     pub(super) fn take(&mut self, hash: u32, path: Ends, wire_ns: u64, now: u64) {
         if let Some(flow) = self.buckets.get_mut(hash as usize % FLOWS) {
-            flow.taken += wire_ns;
-            flow.wide |= flow.taken > WIDE_NS;
-            (flow.last, flow.path) = (now, Some(path));
+            flow.take(path, wire_ns, now);
         }
     }
 }

@@ -3,18 +3,10 @@
 use nicteam_machine::{MemberId, constants};
 use nicteam_wire::Segment;
 
-use super::super::gaps;
+use super::super::{flows, gaps};
 use super::look::Look;
 use super::trip::RoundTrip;
 
-/// After such a pause a flow is free to take another member.
-const PAUSE_NS: u64 = constants::SLACK_NS;
-/// How long a flow's frames are added up.
-const WINDOW_NS: u64 = constants::FLOW_WINDOW_NS;
-/// Of a window: with more on the wire a flow is wide from then on, and striped frame by frame.
-const WIDE_NS: u64 = constants::FLOW_WIDE_NS;
-/// Eighths of a window: a wide flow with less is none any more.
-const NARROW_EIGHTHS: u64 = constants::FLOW_NARROW_EIGHTHS;
 /// Frames of a connection of which the member is remembered.
 const FRAMES: usize = constants::PLAIN_FRAMES;
 /// No frame is longer, bytes.
@@ -36,16 +28,10 @@ pub(super) struct Flows {
 /// Those of one bucket; times in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flow {
-    /// To which host the last frame left, by which member, and when.
-    host: usize,
-    member: Option<MemberId>,
-    last: u64,
+    /// By the number of the host, and by member.
+    sends: flows::Flow<(usize, MemberId)>,
     /// How long it waits for its member's wire.
     backlog: u64,
-    /// Since when frames are added up, and so much on the wire.
-    since: u64,
-    taken: u64,
-    wide: bool,
     /// Who sent data last.
     connection: Option<Connection>,
 }
@@ -97,7 +83,7 @@ impl Flows {
         let buckets = self.buckets();
         let first = gaps::bucket(flow);
         let second = first ^ 1;
-        let is_seconds = buckets[second].is_of(flow) || buckets[second].last < buckets[first].last;
+        let is_seconds = buckets[second].is_of(flow) || buckets[second].sends.last() < buckets[first].sends.last();
         &mut buckets[if !buckets[first].is_of(flow) && is_seconds { second } else { first }]
     }
 
@@ -112,20 +98,14 @@ impl Flows {
 impl Flow {
     /// The member that a frame to this host is to keep, if it is to keep one.
     pub(super) fn kept(&self, host: usize, now: u64) -> Option<MemberId> {
-        let keeps = !self.wide && self.host == host && now < self.last + PAUSE_NS;
-        self.member.filter(|_| keeps)
+        let (to, member) = self.sends.kept(now)?;
+        (to == host).then_some(member)
     }
 
     /// A frame leaves for this host by a member.
     pub(super) fn take(&mut self, host: usize, look: &Look, now: u64) {
-        let elapsed = now.saturating_sub(self.since);
-        if elapsed >= WINDOW_NS {
-            self.wide &= self.taken * 8 >= elapsed * NARROW_EIGHTHS;
-            (self.since, self.taken) = (now, 0);
-        }
-        self.taken += look.wire_ns;
-        self.wide |= self.taken > WIDE_NS;
-        (self.host, self.member, self.last) = (host, Some(look.member), now);
+        self.sends.turn(now);
+        self.sends.take((host, look.member), look.wire_ns, now);
         self.backlog = look.start.saturating_sub(now);
     }
 
@@ -136,7 +116,8 @@ impl Flow {
     /// The connection of this number, and to which host it sends; nothing if the bucket is another's.
     pub(super) fn connection(&mut self, flow: u32) -> Option<(usize, &mut Connection)> {
         let connection = self.connection.as_mut().filter(|connection| connection.flow == flow)?;
-        Some((self.host, connection))
+        let host = self.sends.path().map_or(0, |(host, _)| host);
+        Some((host, connection))
     }
 
     /// New data leaves by a member. A connection that finds another's takes its place.
@@ -146,7 +127,7 @@ impl Flow {
             other => other.insert(Connection::new(segment)),
         };
         let Segment { sequence, end, .. } = *segment;
-        let sample = Sample { end, left: now, backlog: self.backlog, counts: self.taken >= SAMPLED_NS };
+        let sample = Sample { end, left: now, backlog: self.backlog, counts: self.sends.taken() >= SAMPLED_NS };
         connection.note_sent(sequence, member, sample);
     }
 }
