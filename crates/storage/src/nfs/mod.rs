@@ -437,7 +437,7 @@ mod tests {
             }
         };
         let error = done.result.unwrap_err().to_string();
-        assert!(error.starts_with("a read of 512 bytes at offset 0 failed: the server said nothing"), "{error}");
+        assert!(error.starts_with("a read of 512 bytes at offset 0 failed: no answer of the server for"), "{error}");
         assert!(begun.elapsed() >= file.patience, "it is waited for");
     }
 
