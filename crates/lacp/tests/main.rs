@@ -1,5 +1,4 @@
-//! The crate by itself: its files, and its example. LACP's rules are tested through a team that is recorded, in
+//! The crate by itself: its example. LACP's rules are tested through a team that is recorded, in
 //! `crates/team/tests/lacp`.
 
 mod example;
-mod imports;

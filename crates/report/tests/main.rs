@@ -8,7 +8,6 @@ mod corpus;
 mod explain;
 mod findings;
 mod html;
-mod imports;
 mod joint;
 mod mixed;
 mod shipped;

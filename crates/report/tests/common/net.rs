@@ -4,7 +4,7 @@ use nicteam_record::{Connection, Host, Link, LinkEnd, Member, Run, Switch, Topol
 use nicteam_team::{HashPolicy, hash};
 use nicteam_wire::Frame;
 
-use super::{LINK_PAYLOAD_BPS, RATE_BPS, Spec, team};
+use super::{LINK_PAYLOAD_BPS, RATE_BPS, Spec, member, team};
 
 /// A host: name, links, their rate as a part of [`RATE_BPS`], `mode` or `mode policy`; no team without one.
 pub type HostSpec = (&'static str, usize, f64, &'static str);
@@ -105,17 +105,7 @@ fn connection(hosts: &[HostSpec], index: usize, from: &str, to: &str, delivered_
 fn members(topology: &Topology, connections: &[Connection]) -> Vec<Member> {
     let mut members = Vec::new();
     for team in &topology.teams {
-        members.extend(team.members.iter().map(|device| Member {
-            host: team.node.clone(),
-            team: team.device.clone(),
-            member: device.clone(),
-            tx_bps: 0.0,
-            rx_bps: 0.0,
-            tx_frames: 0,
-            rx_frames: 0,
-            tx_drops: 0,
-            rx_drops: 0,
-        }));
+        members.extend(team.members.iter().map(|device| member(team, device)));
     }
     let mut carry = |near: &LinkEnd, far: &LinkEnd, bps: f64| {
         for member in &mut members {

@@ -142,14 +142,7 @@ impl Outgoing {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const FRAME: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0x08, 0, 0xaa, 0xbb];
-    const OFFLOADED: Offload =
-        Offload { flags: 1, gso_type: 1, hdr_len: 54, gso_size: 1448, csum_start: 34, csum_offset: 16 };
-
-    fn received(tag: Option<Tag>) -> Received<'static> {
-        Received { bytes: &FRAME, tag, offload: OFFLOADED }
-    }
+    use crate::packet::tests::{FRAME, OFFLOADED, received};
 
     #[test]
     fn a_tag_goes_behind_the_addresses_and_moves_the_offsets() {

@@ -1,3 +1,0 @@
-//! What holds for this crate's files.
-
-mod imports;
