@@ -95,7 +95,7 @@ fn main() -> ExitCode {
         }
     });
     let done = match arguments.command {
-        Command::Lab(command) => lab::run(command),
+        Command::Lab(command) => return ended(lab::run(command)),
         Command::Team(command) => team::run(command),
         Command::Check(args) => host::check(&args),
         Command::Up(args) => host::up(&args),

@@ -34,6 +34,7 @@ mod guest {
 /// Mostly waits: many at once.
 mod live {
     mod addressing;
+    mod check;
     mod cleanup;
     mod copies;
     mod doctor_path;

@@ -67,6 +67,10 @@ pub(crate) enum Kind {
     Many(Thing),
     /// Two ends; each the name of one node, or a list of names.
     Ends,
+    /// A number, or a number with a unit as text; what units there are depends on another key.
+    Quantity,
+    /// Two of them.
+    Quantities,
     /// A table.
     Table(&'static Section),
     /// A table of tables with free names.

@@ -23,6 +23,7 @@ mod catalog;
 mod congestion;
 mod engine;
 mod event;
+mod expect;
 mod gateways;
 mod guests;
 mod impairments;

@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 use crate::keys::{Key, Kind, Need, Section, Thing};
 use crate::record::{At, Options, Record, Span, Value};
 use crate::units::parse_address;
-use crate::value::{check_name, example, read_number, read_text, type_name, wanted};
+use crate::value::{check_name, example, quantity, read_number, read_text, type_name, wanted};
 use nicteam_diagnostics::Problem;
 use nicteam_diagnostics::{list, nearest};
 
@@ -156,6 +156,19 @@ fn read_value(
         (Kind::Addresses, DeValue::Array(items)) => {
             read_addresses(key, items, problems).and_then(|addresses| at(Value::Addresses(addresses)))
         }
+        (Kind::Quantity, DeValue::Integer(_) | DeValue::Float(_)) => {
+            at(Value::Text(quantity(value.get_ref()).unwrap_or_default()))
+        }
+        (Kind::Quantities, DeValue::Array(ends)) => match ends.as_ref() {
+            [_, _] => {
+                let one = |end: &Spanned<DeValue<'_>>| Some(At { value: quantity(end.get_ref())?, span: end.span() });
+                match ends.iter().map(one).collect() {
+                    Some(both) => at(Value::Names(both)),
+                    None => refuse(format!("`{}` is not of two numbers", key.name), example(&key.kind)),
+                }
+            }
+            _ => refuse(format!("`{}` has {} ends", key.name, ends.len()), example(&key.kind)),
+        },
         (Kind::Flag, DeValue::Boolean(flag)) => at(Value::Flag(*flag)),
         (Kind::Integer(_) | Kind::Fraction | Kind::Bytes(_), DeValue::Integer(_) | DeValue::Float(_)) => {
             match read_number(&key.kind, value.get_ref()) {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::engine;
 use crate::event::EVENT;
+use crate::expect::EXPECT;
 use crate::keys::{Key, Kind, Need, Section, Thing};
 use crate::markdown;
 use crate::sections::{DEFAULTS, FILE, GEMODEL, GUEST, HOST, IMPAIRMENT, LINK, RUN, SWITCH, TEAM_DOC, WORKLOAD};
@@ -28,7 +29,7 @@ pub fn key_reference() -> String {
         section_reference(section, &mut out);
     }
     team_reference(&mut out);
-    for section in [&HOST, &GUEST, &SWITCH, &LINK, &IMPAIRMENT, &GEMODEL, &TARGET, &WORKLOAD, &RUN, &EVENT] {
+    for section in [&HOST, &GUEST, &SWITCH, &LINK, &IMPAIRMENT, &GEMODEL, &TARGET, &WORKLOAD, &RUN, &EVENT, &EXPECT] {
         section_reference(section, &mut out);
     }
     out
@@ -91,6 +92,10 @@ fn key_schema(kind: &Kind) -> Value {
         Kind::Address => json!({ "type": "string", "pattern": "^[0-9a-fA-F.:]+/[0-9]+$", "examples": ["10.3.0.1/24"] }),
         Kind::Addresses => json!({ "type": "array", "items": key_schema(&Kind::Address), "minItems": 1 }),
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
+        Kind::Quantity => json!({ "type": ["number", "string"] }),
+        Kind::Quantities => {
+            json!({ "type": "array", "items": key_schema(&Kind::Quantity), "minItems": 2, "maxItems": 2 })
+        }
         Kind::Many(_) => names_schema(),
         Kind::Ends => json!({ "type": "array", "items": names_schema(), "minItems": 2, "maxItems": 2 }),
         Kind::Table(section) => section_schema(section),

@@ -14,7 +14,7 @@ use crate::resolved::{Direction, Experiment, GranularityChoice, PublishedRates, 
 use crate::task;
 use crate::topology::{self, Broken, Built, Plan, duplicate};
 use crate::units::show_duration;
-use crate::{engine, impairments, multipath, target, teams};
+use crate::{engine, expect, impairments, multipath, target, teams};
 use nicteam_diagnostics::Problem;
 use nicteam_diagnostics::{list, nearest};
 
@@ -48,6 +48,7 @@ pub(crate) fn resolve(
     let highest_limit_bps = whole.iter().map(|run| limit(run).bps).fold(0.0, f64::max);
     let runs = resolver.only(runs);
     resolver.check_rate_override();
+    let expect = expect::resolve(file, text, resolver.problems);
     let interval = defaults.get("interval").map_or(Duration::from_millis(100), |at| at.value);
     Experiment {
         name: name.to_owned(),
@@ -66,6 +67,7 @@ pub(crate) fn resolve(
             "super-frames" => GranularityChoice::SuperFrames,
             _ => GranularityChoice::Auto,
         },
+        expect,
         repeat: 1,
         runs,
     }

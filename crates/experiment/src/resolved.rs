@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nicteam_expect::Expectation;
 use nicteam_impair::Impairments;
 use nicteam_team::Config;
 use nicteam_wire::Mac;
@@ -46,6 +47,8 @@ pub struct Experiment {
     /// the command line leaves out included, bit/s: what the machine must be able
     /// to carry. All runs count, so that a run alone is what it is among the others.
     pub highest_limit_bps: f64,
+    /// What must come out, in the order of the file; of runs that the command line leaves out, too.
+    pub expect: Vec<Expectation>,
     /// How often each run is carried out.
     pub repeat: u32,
     /// Its runs: in the order of the file, or repeated, in the order in which they are carried out.

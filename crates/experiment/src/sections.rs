@@ -7,6 +7,7 @@
 mod impairments;
 
 use crate::event::EVENT;
+use crate::expect::EXPECT;
 use crate::keys::{Key, Kind, Need, Section, Thing};
 use crate::target::TARGET;
 use crate::units::RUN_DURATION;
@@ -83,6 +84,7 @@ pub(crate) const FILE: Section = Section {
             doc: WORKLOAD.doc,
         },
         Key { name: "runs", kind: Kind::List(&RUN), need: Need::Required, doc: RUN.doc },
+        Key { name: "expect", kind: Kind::List(&EXPECT), need: Need::Otherwise("none"), doc: EXPECT.doc },
     ],
     of_kinds: &[],
 };

@@ -65,6 +65,7 @@ pub(crate) fn read_text(kind: &Kind, text: &str) -> Option<Result<Value, (String
             )),
         },
         Kind::Address => parse_address(text).map(Value::Address).map_err(owned),
+        Kind::Quantity => Ok(Value::Text(text.to_owned())),
         Kind::Choice(choices) if choices.contains(&text) => Ok(Value::Text(text.to_owned())),
         Kind::Choice(choices) => Err((
             format!("`{text}` is not one of its values"),
@@ -121,6 +122,16 @@ pub(crate) fn read_number(kind: &Kind, value: &DeValue<'_>) -> Result<Value, (St
     }
 }
 
+/// A number as text, without what TOML allows beside its digits; none of anything else.
+pub(crate) fn quantity(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(integer) => Some(i128::from_str_radix(integer.as_str(), integer.radix()).ok()?.to_string()),
+        DeValue::Float(float) => Some(float.as_str().to_owned()),
+        _ => None,
+    }
+}
+
 /// Whether a new thing may have this name.
 pub(crate) fn check_name(name: &str, thing: Thing) -> Result<(), (String, String)> {
     let longest = thing.longest_name();
@@ -163,6 +174,8 @@ pub(crate) fn wanted(kind: &Kind) -> String {
         Kind::One(thing) => format!("the name of {}", thing.one()),
         Kind::Many(thing) => format!("the name of {}, or a list of names", thing.one()),
         Kind::Ends => "two ends, each the name of a node or a list of names".to_owned(),
+        Kind::Quantity => "a number, or a number with a unit".to_owned(),
+        Kind::Quantities => "two numbers, the lowest first".to_owned(),
         Kind::Table(_) | Kind::Named(..) | Kind::Teams => "a table".to_owned(),
         Kind::List(_) => "a list of tables".to_owned(),
         Kind::CountOrList(range, _) => {
@@ -192,6 +205,8 @@ pub(crate) fn example(kind: &Kind) -> String {
         Kind::One(_) => "\"NAME\"".to_owned(),
         Kind::Many(_) => "\"NAME\"".to_owned(),
         Kind::Ends => "[\"a\", \"b\"]".to_owned(),
+        Kind::Quantity => "0.9".to_owned(),
+        Kind::Quantities => "[0.9, 1.1]".to_owned(),
         Kind::Table(_) | Kind::Named(..) | Kind::Teams => "{ }".to_owned(),
         Kind::List(_) => "[]".to_owned(),
         Kind::CountOrList(..) => "2".to_owned(),

@@ -29,3 +29,13 @@ fn the_key_reference_is_fresh() {
     let (_, after) = rest.split_once(END).expect("docs/experiment.md has the mark where the keys end");
     compare("experiment.md", &format!("{before}{BEGIN}{}\n{END}{after}", key_reference()));
 }
+
+#[test]
+fn the_figures_are_fresh() {
+    const BEGIN: &str = "<!-- figures: written by `UPDATE_GOLDEN=1 cargo test -p nicteam-experiment docs` -->\n";
+    const END: &str = "<!-- end of figures -->";
+    let text = fs::read_to_string(format!("{DOCS}/check.md")).unwrap();
+    let (before, rest) = text.split_once(BEGIN).expect("docs/check.md has the mark where the figures begin");
+    let (_, after) = rest.split_once(END).expect("docs/check.md has the mark where the figures end");
+    compare("check.md", &format!("{before}{BEGIN}{}{END}{after}", nicteam_expect::reference()));
+}

@@ -8,7 +8,6 @@
 #![forbid(unsafe_code)]
 
 mod bars;
-mod clients;
 mod columns;
 mod compare;
 mod explain;
@@ -21,6 +20,7 @@ mod table;
 mod team;
 mod terminal;
 mod units;
+mod verdicts;
 mod view;
 
 pub use compare::{Compared, Figure, Side as ComparedSide, compare};
@@ -29,7 +29,9 @@ pub use explain::{
     add_findings, explain, explain_by, findings, findings_by, is_full, is_idle,
 };
 pub use html::{Column, NUMBER, WORDS, compared_page, document, html, page, plain_table, section};
+pub(crate) use nicteam_expect::clients;
 pub use nicteam_record::Side;
 pub use table::table;
 pub use team::{Team, TeamMode};
 pub use terminal::Style;
+pub use verdicts::{junit, verdicts, verdicts_json};

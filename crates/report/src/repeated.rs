@@ -1,9 +1,9 @@
 //! Runs that were carried out several times, as one each.
 
 use nicteam_record::{Record, Run, Skipped};
-use nicteam_statistics::{Estimate, jain_index, outliers};
+use nicteam_statistics::{Estimate, outliers};
 
-use crate::clients::{Client, clients};
+use crate::clients::jain;
 use crate::units::{rate, ratio};
 
 /// A run of the file and all the times that it was carried out.
@@ -68,12 +68,6 @@ pub(crate) fn apart(runs: &[&Run]) -> Vec<String> {
 
 /// So few samples have no interval of 95 %.
 const FEW: usize = 5;
-
-/// Jain's index over the clients of a run; none where there are fewer than two.
-pub(crate) fn jain(run: &Run) -> Option<f64> {
-    let totals: Vec<f64> = clients(run).iter().map(Client::total_bps).collect();
-    jain_index(&totals).filter(|_| totals.len() > 1)
-}
 
 /// The runs of a record, in the order in which they first appear in the file.
 pub(crate) fn repeated(record: &Record) -> Vec<Repeated<'_>> {

@@ -2,6 +2,7 @@
 
 mod aggregation;
 mod buckets;
+mod causes;
 mod common;
 mod compare;
 mod corpus;

@@ -58,10 +58,14 @@ impl Comparison {
 
     /// Of measurements made in pairs, by signed ranks; none if there are no pairs, or one is no number.
     pub fn of_pairs(first: &[f64], second: &[f64]) -> Option<Comparison> {
-        if first.len() != second.len() {
+        Comparison::of_pairs_on(Scale::of(first, second)?, first, second)
+    }
+
+    /// The same on this scale; none if there is no ratio because a measurement is not above zero, too.
+    pub fn of_pairs_on(scale: Scale, first: &[f64], second: &[f64]) -> Option<Comparison> {
+        if first.len() != second.len() || !scale.takes(first, second) {
             return None;
         }
-        let scale = Scale::of(first, second)?;
         let differences: Vec<f64> =
             first.iter().zip(second).map(|(first, second)| scale.value(*second) - scale.value(*first)).collect();
         let moved: Vec<f64> = differences.iter().copied().filter(|difference| *difference != 0.0).collect();
@@ -87,7 +91,14 @@ impl Comparison {
     /// Of measurements that have nothing to do with each other, by rank sums; none if one set is empty, or one is no
     /// number.
     pub fn of_sets(first: &[f64], second: &[f64]) -> Option<Comparison> {
-        let scale = Scale::of(first, second)?;
+        Comparison::of_sets_on(Scale::of(first, second)?, first, second)
+    }
+
+    /// The same on this scale; none if there is no ratio because a measurement is not above zero, too.
+    pub fn of_sets_on(scale: Scale, first: &[f64], second: &[f64]) -> Option<Comparison> {
+        if !scale.takes(first, second) {
+            return None;
+        }
         let of = |set: &[f64]| set.iter().map(|value| scale.value(*value)).collect::<Vec<f64>>();
         let (first, second) = (of(first), of(second));
         let all: Vec<f64> = second.iter().chain(&first).copied().collect();
@@ -134,6 +145,16 @@ impl Scale {
             return None;
         }
         Some(if all.all(|value| *value > 0.0) { Scale::Ratio } else { Scale::Difference })
+    }
+
+    /// Whether two sets can be compared on it.
+    fn takes(self, first: &[f64], second: &[f64]) -> bool {
+        Scale::of(first, second).is_some_and(|widest| self == Scale::Difference || widest == Scale::Ratio)
+    }
+
+    /// A measurement expressed by another one.
+    pub fn apart(self, first: f64, second: f64) -> f64 {
+        if self == Scale::Ratio { second / first } else { second - first }
     }
 
     /// What is subtracted.

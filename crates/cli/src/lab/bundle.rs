@@ -29,13 +29,14 @@ pub(super) fn write_page(bundle: &Bundle) -> Result<(), nicteam_lab::Error> {
     Ok(bundle.write_page(&page)?)
 }
 
-/// Prints the table or the record, and says where the page is.
-pub(super) fn tell(bundle: &Bundle, json: bool) -> Result<(), Failure> {
+/// Prints the table with the verdicts below it, or the record. Names the page's file.
+pub(super) fn tell(bundle: &Bundle, json: bool, verdicts: &str) -> Result<(), Failure> {
     if json {
         let text = serde_json::to_string_pretty(&bundle.record).map_err(Failure::failed)?;
         say::data(text + "\n")?;
     } else {
-        say::data(nicteam_report::table(&bundle.record, &style()))?;
+        let gap = if verdicts.is_empty() { "" } else { "\n" };
+        say::data(nicteam_report::table(&bundle.record, &style()) + gap + verdicts)?;
     }
     say::line(format_args!("\nreport: {}", bundle.dir.join(PAGE).display()));
     Ok(())

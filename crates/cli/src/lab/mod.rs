@@ -1,6 +1,7 @@
 //! `nicteam lab`: experiments.
 
 mod bundle;
+mod check;
 mod compare;
 mod options;
 mod progress;
@@ -8,6 +9,7 @@ mod tune;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use nicteam_dataplane::Kind;
@@ -19,7 +21,7 @@ use nicteam_sys::process;
 use crate::failure::Failure;
 use crate::{privileges, say, value};
 
-use bundle::{folder, tell, write_page};
+use bundle::{folder, style, tell, write_page};
 use options::options;
 use progress::Live;
 
@@ -36,6 +38,8 @@ pub(crate) enum Command {
     List,
     /// Draw an experiment as this machine would run it.
     Show(Show),
+    /// Check what must come out of experiments: the sections `[[expect]]` of their files.
+    Check(check::Args),
     /// Compare runs: what differs, by how much, and what does not.
     Compare(compare::Args),
     /// Print a bundle's report and write its page again.
@@ -124,27 +128,32 @@ pub(crate) struct Up {
 }
 
 /// Carries a command out.
-pub(crate) fn run(command: Command) -> Result<(), Failure> {
-    match command {
+pub(crate) fn run(command: Command) -> Result<ExitCode, Failure> {
+    let done = match command {
+        Command::Check(args) => return check::run(&args),
         Command::Run(run) => run_experiment(&run),
         Command::Up(up) => hold(&up),
         Command::Tune(args) => tune::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::List => say::data(list()),
         Command::Show(show) => draw(&show),
-        Command::Report { bundle, json } => {
-            let mut bundle = Bundle::open(folder(&bundle)?)?;
-            nicteam_report::add_findings(&mut bundle.record);
-            write_page(&bundle)?;
-            tell(&bundle, json)?;
-            if let Some(partial) = bundle.record.partial() {
-                // What follows stands on one line, whatever the record says.
-                say::line(format_args!("partial: {}", say::visible(partial.replace('\n', " "))));
-            }
-            Ok(())
-        }
+        Command::Report { bundle, json } => report(&bundle, json),
         Command::Clean { results } => clean_up(&results),
+    };
+    done.map(|()| ExitCode::SUCCESS)
+}
+
+/// Prints a bundle's report and writes its page again.
+fn report(bundle: &Path, json: bool) -> Result<(), Failure> {
+    let mut bundle = Bundle::open(folder(bundle)?)?;
+    nicteam_report::add_findings(&mut bundle.record);
+    write_page(&bundle)?;
+    tell(&bundle, json, "")?;
+    if let Some(partial) = bundle.record.partial() {
+        // What follows stands on one line, whatever the record says.
+        say::line(format_args!("partial: {}", say::visible(partial.replace('\n', " "))));
     }
+    Ok(())
 }
 
 /// The experiments that come with nicteam, by group, published tests first.
@@ -175,7 +184,10 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
         nicteam_lab::Error::Interrupted(_) => Failure::interrupted(format!("{error}; nothing was recorded")),
         error => error.into(),
     })?;
-    tell(&bundle, run.json)?;
+    // Verdicts fail nothing here, and neither does a former record that is not there.
+    let former = check::former(&experiment).unwrap_or_default();
+    let judged = nicteam_expect::judge(&experiment.expect, std::slice::from_ref(&bundle.record), &former);
+    tell(&bundle, run.json, &nicteam_report::verdicts(&judged, &style()))?;
     let Some(error) = stopped_by else { return Ok(()) };
     let failure = Failure::from(error);
     Err(match bundle.record.partial() {

@@ -1,11 +1,12 @@
 //! The figures of a run that are compared.
 
-use nicteam_record::{Connection, Histogram, Run};
-use nicteam_statistics::jain_index;
+use std::collections::BTreeSet;
+
+use nicteam_expect::{Figure as Known, Part};
+use nicteam_record::Run;
 
 use crate::clients::clients;
-use crate::repeated::jain;
-use crate::units::{percent, rate, ratio, share};
+use crate::units::{percent, rate, ratio};
 
 /// What a figure is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,10 +29,6 @@ pub struct Figure {
 }
 
 impl Figure {
-    fn new(kind: Kind, name: impl Into<String>, unit: &'static str) -> Figure {
-        Figure { name: name.into(), unit, kind }
-    }
-
     /// A value of it in words.
     pub fn words(&self, value: f64) -> String {
         match self.unit {
@@ -69,35 +66,36 @@ pub(super) fn of_both(runs: &[Vec<&Run>; 2], leaves_out: &[Kind]) -> Vec<(Figure
 
 /// All figures of a run.
 fn of(run: &Run) -> Vec<(Figure, f64)> {
-    let mut all = vec![(Figure::new(Kind::Payload, "payload", "bps"), run.delivered_bps)];
-    if run.limit_bps > 0.0 {
-        all.push((Figure::new(Kind::Payload, "utilisation", "part"), run.of_limit));
-    }
+    let whole = Part::default();
+    let figure = |kind, name: &str, known: &str, part: &Part| {
+        let known = Known::named(known)?;
+        Some((Figure { name: name.to_owned(), unit: known.unit.name(), kind }, known.value(run, part)?))
+    };
+    let mut all = Vec::new();
+    all.extend(figure(Kind::Payload, "payload", "delivered_bps", &whole));
+    all.extend(figure(Kind::Payload, "utilisation", "of_limit", &whole));
     let clients = clients(run);
     for client in clients.iter().filter(|_| clients.len() > 1 || has_both_ways(run)) {
-        let ways = [("down", client.download_bps), ("up", client.upload_bps)];
-        let ways = ways.into_iter().filter(|(_, bps)| *bps > 0.0);
-        all.extend(ways.map(|(way, bps)| (Figure::new(Kind::Payload, format!("{} {way}", client.name), "bps"), bps)));
-    }
-    all.extend(jain(run).map(|jain| (Figure::new(Kind::Fairness, "Jain, clients", "part"), jain)));
-    let rates: Vec<f64> = run.connections.iter().map(|connection| connection.delivered_bps).collect();
-    let over_connections = jain_index(&rates).filter(|_| rates.len() > 1);
-    all.extend(over_connections.map(|jain| (Figure::new(Kind::Fairness, "Jain, connections", "part"), jain)));
-    let sum = |of: fn(&Connection) -> u64| run.connections.iter().map(|it| of(it) as f64).sum::<f64>();
-    let segments = sum(|it| it.segments);
-    if segments > 0.0 {
-        let again = share(sum(|it| it.retransmits), segments);
-        all.push((Figure::new(Kind::Retransmissions, "segments sent again", "share"), again));
-    }
-    let mut latency = |name: &str, times: &Histogram| {
-        for (part, label) in [(0.5, "p50"), (0.99, "p99")] {
-            let value = times.quantile_us(part).filter(|_| times.count > 0);
-            all.extend(value.map(|us| (Figure::new(Kind::Latency, format!("{name} {label}"), "us"), us as f64)));
+        let part = Part::of_host(client.name);
+        for (way, known) in [("down", "download_bps"), ("up", "upload_bps")] {
+            let of_way = figure(Kind::Payload, &format!("{} {way}", client.name), known, &part);
+            all.extend(of_way.filter(|(_, bps)| *bps > 0.0));
         }
-    };
-    run.operations.iter().for_each(|task| latency(&task.workload, &task.latency));
-    run.probes.iter().for_each(|task| latency(&task.workload, &task.round_trip));
-    all.push((Figure::new(Kind::Processor, "processors busy", "share"), run.cpu.busy));
+    }
+    all.extend(figure(Kind::Fairness, "Jain, clients", "jain", &whole));
+    all.extend(figure(Kind::Fairness, "Jain, connections", "jain_connections", &whole));
+    all.extend(figure(Kind::Retransmissions, "segments sent again", "retransmitted", &whole));
+    let operations = run.operations.iter().map(|task| (task.workload.as_str(), "latency"));
+    let probes = run.probes.iter().map(|task| (task.workload.as_str(), "round_trip"));
+    let mut seen = BTreeSet::new();
+    for (workload, times) in operations.chain(probes).filter(|task| seen.insert(*task)) {
+        for quantile in ["p50", "p99"] {
+            let known = format!("{times}_{quantile}_us");
+            let name = format!("{workload} {quantile}");
+            all.extend(figure(Kind::Latency, &name, &known, &Part::of_workload(workload)));
+        }
+    }
+    all.extend(figure(Kind::Processor, "processors busy", "cpu_busy", &whole));
     all
 }
 

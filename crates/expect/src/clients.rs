@@ -3,27 +3,29 @@
 use std::collections::BTreeMap;
 
 use nicteam_record::Run;
+use nicteam_statistics::jain_index;
 
 /// A host at one end of connections of which one host is the other end: a client of that one.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Client<'a> {
-    pub(crate) name: &'a str,
+pub struct Client<'a> {
+    /// The host.
+    pub name: &'a str,
     /// What it received, bit/s.
-    pub(crate) download_bps: f64,
+    pub download_bps: f64,
     /// What it sent, bit/s.
-    pub(crate) upload_bps: f64,
+    pub upload_bps: f64,
 }
 
 impl Client<'_> {
     /// Both.
-    pub(crate) fn total_bps(&self) -> f64 {
+    pub fn total_bps(&self) -> f64 {
         self.download_bps + self.upload_bps
     }
 }
 
 /// The clients of a run in the order in which they first appear; none if no host has a part in all connections. Where two hosts
 /// speak with each other alone, the one that tests begin at is the client, or else the first of the topology.
-pub(crate) fn clients(run: &Run) -> Vec<Client<'_>> {
+pub fn clients(run: &Run) -> Vec<Client<'_>> {
     let Some(server) = server(run) else { return Vec::new() };
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut clients: Vec<Client<'_>> = Vec::new();
@@ -39,6 +41,12 @@ pub(crate) fn clients(run: &Run) -> Vec<Client<'_>> {
         *way += connection.delivered_bps;
     }
     clients
+}
+
+/// Jain's index over the clients of a run; none where there are fewer than two.
+pub fn jain(run: &Run) -> Option<f64> {
+    let totals: Vec<f64> = clients(run).iter().map(Client::total_bps).collect();
+    jain_index(&totals).filter(|_| totals.len() > 1)
 }
 
 /// The one host that has a part in all connections.

@@ -1,0 +1,112 @@
+//! Values of figures.
+
+use nicteam_expect::{FIGURES, Figure, NAMES, Part, reference};
+use nicteam_record::{Datagrams, Histogram, MacMoves, Operations, Probes, Stall, Transfer};
+
+use crate::common::{connection, run};
+
+fn value(run: &nicteam_record::Run, figure: &str, part: &Part) -> Option<f64> {
+    Figure::named(figure).unwrap().value(run, part)
+}
+
+#[test]
+fn names_are_those_of_the_figures_and_none_is_twice() {
+    let mut sorted = NAMES.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    assert_eq!(sorted.len(), FIGURES.len());
+    assert!(FIGURES.iter().zip(NAMES).all(|(figure, name)| figure.name == name));
+    assert!(NAMES.iter().all(|name| reference().contains(&format!("| `{name}` | "))));
+    assert!(Figure::named("of_limt").is_none());
+}
+
+#[test]
+fn a_run_without_tasks_has_no_figures_of_tasks() {
+    let run = run("empty", 5e8);
+    let has = |figure: &str| value(&run, figure, &Part::default());
+    assert_eq!((has("delivered_bps"), has("of_limit")), (Some(5e8), Some(0.5)));
+    for figure in ["latency_p99_us", "probes_lost", "stall_ms", "verified_bytes", "jain", "retransmitted", "took_ms"] {
+        assert_eq!(has(figure), None, "{figure}");
+    }
+    assert_eq!(value(&run, "delivered_bps", &Part::of_workload("other")), None);
+    let unlimited = nicteam_record::Run { limit_bps: 0.0, ..run };
+    assert_eq!(value(&unlimited, "of_limit", &Part::default()), None);
+}
+
+#[test]
+fn connections_are_summed_by_workload_and_by_client() {
+    let mut run = run("shared", 9e8);
+    run.connections = vec![
+        connection("bulk", "server", "main", 4e8),
+        connection("bulk", "laptop", "server", 2e8),
+        connection("web", "server", "laptop", 3e8),
+    ];
+    let of = |figure: &str, part: &Part| value(&run, figure, part);
+    assert_eq!(of("delivered_bps", &Part::of_workload("bulk")), Some(6e8));
+    assert_eq!(of("download_bps", &Part::of_host("main")), Some(4e8));
+    assert_eq!(of("upload_bps", &Part::of_host("laptop")), Some(2e8));
+    assert_eq!(of("download_bps", &Part::default()), Some(7e8));
+    assert_eq!(of("download_bps", &Part::of_host("nobody")), None);
+    assert_eq!(of("retransmitted", &Part::default()), Some(0.05));
+    let jain = of("jain", &Part::default()).unwrap();
+    assert!((jain - 81.0 / 82.0).abs() < 1e-9, "(4 + 5)^2 / (2 (16 + 25)): {jain}");
+    assert_eq!(of("jain_connections", &Part::of_workload("web")), None, "one connection shares with none");
+}
+
+#[test]
+fn tasks_of_a_workload_are_taken_together() {
+    let mut run = run("tasks", 0.0);
+    let histogram = |times: &[u64]| {
+        let mut histogram = Histogram::default();
+        times.iter().for_each(|us| histogram.add(*us));
+        histogram
+    };
+    let stall = |took_ms| Some(Stall { from_ms: 0.0, took_ms });
+    let operations = |workload: &str, times: &[u64], took_ms| Operations {
+        workload: workload.to_owned(),
+        rate_per_s: 10.0,
+        errors: 1,
+        latency: histogram(times),
+        stall: stall(took_ms),
+        ..Operations::default()
+    };
+    run.operations =
+        vec![operations("web", &[10; 98], 5.0), operations("web", &[10, 9000], 9.0), operations("disk", &[7], 7.0)];
+    let web = Part::of_workload("web");
+    assert_eq!(value(&run, "latency_p50_us", &web), Some(10.0));
+    assert_eq!(value(&run, "latency_p99_us", &web), Some(10.0), "99 of its 100 requests took 10 us");
+    assert_eq!(value(&run, "rate_per_s", &web), Some(20.0));
+    assert_eq!(value(&run, "errors", &Part::default()), Some(3.0));
+    assert_eq!(value(&run, "stall_ms", &web), Some(9.0));
+    let probes = |lost, longest_silence_ms| Probes { lost, longest_silence_ms, ..Probes::default() };
+    run.probes = vec![probes(1, 30.0), probes(2, 20.0)];
+    let mut datagrams = connection("udp", "a", "b", 1.0);
+    datagrams.datagrams = Some(Datagrams { lost: 4, longest_silence_us: 50_000, ..Datagrams::default() });
+    run.connections.push(datagrams);
+    assert_eq!(value(&run, "probes_lost", &Part::default()), Some(3.0));
+    assert_eq!(value(&run, "datagrams_lost", &Part::default()), Some(4.0));
+    assert_eq!(value(&run, "longest_silence_ms", &Part::default()), Some(50.0));
+    run.mac_moves = vec![MacMoves { moves: 3, ..MacMoves::default() }, MacMoves { moves: 4, ..MacMoves::default() }];
+    assert_eq!(value(&run, "mac_moves", &Part::default()), Some(7.0));
+}
+
+#[test]
+fn a_copy_that_is_wrong_or_did_not_end_has_no_figure_to_be_proud_of() {
+    let mut run = run("copies", 0.0);
+    let copy = |took_ms, wrong_at| Transfer {
+        bytes: 1000,
+        took_ms,
+        program_ms: took_ms,
+        verified_bytes: 1000,
+        wrong_at,
+        ..Transfer::default()
+    };
+    run.transfers = vec![copy(Some(100.0), None), copy(Some(200.0), None)];
+    let of = |run: &nicteam_record::Run, figure: &str| value(run, figure, &Part::default());
+    assert_eq!((of(&run, "took_ms"), of(&run, "verified_bytes")), (Some(200.0), Some(2000.0)));
+    assert_eq!(of(&run, "program_bps"), Some(80_000.0 + 40_000.0));
+    run.transfers[0].wrong_at = Some(7);
+    assert_eq!(of(&run, "verified_bytes"), Some(0.0));
+    run.transfers[1] = copy(None, None);
+    assert_eq!((of(&run, "took_ms"), of(&run, "program_bps")), (None, None));
+}

@@ -1,0 +1,6 @@
+//! Figures, verdicts and records together.
+
+mod common;
+mod figures;
+mod judge;
+mod verdicts;
