@@ -71,6 +71,7 @@ mod live {
 mod quiet {
     mod impaired;
     mod kill;
+    mod many_hosts;
     mod stall;
     mod stopped;
     mod t5;

@@ -8,6 +8,7 @@ use nicteam_diagnostics::{Problem, list, nearest};
 use crate::addresses::{self, Addressed};
 use crate::guests::{self, Guest};
 use crate::multipath::Every;
+use crate::pattern::Pair;
 use crate::record::{At, Record};
 use crate::resolved::{Cable, Further, Route, Topology};
 use crate::segments::Segments;
@@ -263,32 +264,31 @@ fn check_chosen(
 
 /// What keeps payload from going from each of these hosts to each of those: no way over cables, switches and
 /// gateways, or no address by which it would be found.
-pub(crate) fn check_reachable(
-    from: &[At<String>],
-    to: &[At<String>],
-    topology: &Topology,
-    stays: bool,
-) -> Vec<Problem> {
+pub(crate) fn check_reachable(pairs: &[Pair<'_>], topology: &Topology, stays: bool) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for source in from {
-        for target in to {
-            let refused = reachable(topology, &source.value, &target.value, stays);
-            problems.extend(
-                refused.map(|(message, hint)| {
-                    Problem::at(&target.span, message).also(&source.span, "from here").hint(hint)
-                }),
-            );
-        }
+    let mut segments: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (source, target) in pairs {
+        let near = topology.links_of(&source.value);
+        let segment = segments.entry(near).or_insert_with(|| topology.segment(near));
+        let refused = reachable(topology, segment, (&source.value, &target.value), stays);
+        problems.extend(
+            refused
+                .map(|(message, hint)| Problem::at(&target.span, message).also(&source.span, "from here").hint(hint)),
+        );
     }
     problems
 }
 
-/// Message and hint.
-fn reachable(topology: &Topology, from: &str, to: &str, stays: bool) -> Option<(String, String)> {
+/// Message and hint; `segment` is what frames of `from` get to.
+fn reachable(
+    topology: &Topology,
+    segment: &BTreeSet<&str>,
+    (from, to): (&str, &str),
+    stays: bool,
+) -> Option<(String, String)> {
     let find = |name: &str| topology.hosts.iter().find(|host| host.name == name);
     let (a, b) = (find(from)?, find(to)?);
-    let (near, far) = (topology.links_of(from), topology.links_of(to));
-    if topology.segment(near).contains(far) {
+    if segment.contains(topology.links_of(to)) {
         let apart = subnet(a.address, a.prefix) != subnet(b.address, b.prefix);
         return apart.then(|| {
             let hint = format!(

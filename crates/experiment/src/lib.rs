@@ -35,6 +35,7 @@ mod markdown;
 mod multipath;
 mod on_wire;
 mod overrides;
+mod pattern;
 mod programs;
 mod read;
 mod record;

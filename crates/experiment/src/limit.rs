@@ -52,7 +52,8 @@ fn carrying(run: &Run) -> impl Iterator<Item = &Workload> {
 
 /// What the links carry of these flows.
 fn limit_of_flows(topology: &Topology, flows: &[(&str, &str)]) -> Limit {
-    let two_way = flows.iter().any(|(from, to)| flows.contains(&(*to, *from)));
+    let senders: BTreeSet<&str> = flows.iter().map(|(from, _)| *from).collect();
+    let two_way = flows.iter().any(|(_, to)| senders.contains(to));
     let share = if two_way { share_beside_acks(topology, 1.0) } else { 1.0 };
     let by_hosts = flow_of_pairs(topology, flows) * share;
     let by_cables = flow_of_cables(topology, flows) * share;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use crate::pattern;
 use crate::record::{At, Record};
 use crate::resolved::Further;
 use crate::units::in_nth_subnet;
@@ -57,7 +58,8 @@ pub(crate) fn hosts<'a>(
     let mut taken: BTreeMap<&'a str, Taken> = BTreeMap::new();
     for (name, workload) in workloads {
         let Some(every) = takes(workload) else { continue };
-        for (key, is_connected_to) in [("from", false), ("to", true)] {
+        // Each host of a ring connects, and is connected to.
+        for (key, is_connected_to) in [("from", pattern::is_ring(workload)), ("to", true)] {
             let names: Option<At<&'a [At<String>]>> = workload.get(key);
             for host in names.iter().flat_map(|at| at.value).filter(|it| is_of_run(&name.value) || !has_team(&it.value))
             {

@@ -20,8 +20,10 @@ use nicteam_diagnostics::{list, nearest};
 
 /// The most connections in one run: each has a port of its own from 40000 up.
 const MAX_CONNECTIONS: u32 = 8192;
-/// Most nodes, and most runs, of a file.
-const MAX_NODES: usize = 256;
+/// Most hosts and switches of a file.
+const MAX_NODES: usize = 512;
+/// Most runs of a file.
+const MAX_RUNS: usize = 256;
 
 type Named<'a> = &'a [(At<String>, Record)];
 type Teams<'a> = &'a [(At<String>, Options)];
@@ -114,11 +116,11 @@ impl<'a> Resolver<'a, '_> {
     fn is_too_large(&mut self) -> bool {
         let runs = self.file.get::<&[Record]>("runs").map_or(0, |at| at.value.len());
         let nodes = self.named("hosts").len() + self.named("switches").len();
-        if runs <= MAX_NODES && nodes <= MAX_NODES {
+        if runs <= MAX_RUNS && nodes <= MAX_NODES {
             return false;
         }
         let message =
-            format!("the file has {runs} runs and {nodes} hosts and switches; {MAX_NODES} of each is the most");
+            format!("the file has {runs} runs and {nodes} hosts and switches; {MAX_RUNS} and {MAX_NODES} are the most");
         self.problems.push(Problem::outside(message).hint("split the experiment into several files"));
         true
     }

@@ -11,7 +11,7 @@ use crate::expect::EXPECT;
 use crate::keys::{Key, Kind, Need, Section, Thing};
 use crate::target::TARGET;
 use crate::units::RUN_DURATION;
-use crate::{engine, guests, switch_model, task};
+use crate::{engine, guests, pattern, switch_model, task};
 pub(crate) use impairments::{GEMODEL, IMPAIRMENT};
 
 /// Switch policies first: they are what most files want.
@@ -375,18 +375,9 @@ pub(crate) const WORKLOAD: Section = Section {
     doc: "Traffic. Runs refer to it.",
     keys: &[
         Key { name: "kind", kind: Kind::Choice(&task::NAMES), need: Need::Required, doc: task::DOC },
-        Key {
-            name: "from",
-            kind: Kind::Many(Thing::Host),
-            need: Need::Required,
-            doc: "The host or hosts that connect.",
-        },
-        Key {
-            name: "to",
-            kind: Kind::Many(Thing::Host),
-            need: Need::Required,
-            doc: "The host or hosts to which they connect: each of `from` to each of `to`.",
-        },
+        pattern::FROM,
+        pattern::TO,
+        pattern::PATTERN,
         Key {
             name: "connections",
             kind: Kind::Integer(1..=4096),

@@ -208,12 +208,6 @@ fn show_run(run: &Run, base: &Topology, out: &mut String) {
 }
 
 fn traffic_text(workload: &Workload) -> String {
-    let unique = |ends: Vec<&str>| {
-        let mut seen = BTreeSet::new();
-        ends.into_iter().filter(|end| seen.insert(end.to_string())).collect::<Vec<_>>().join(", ")
-    };
-    let from = unique(workload.pairs.iter().map(|(from, _)| from.as_str()).collect());
-    let to = unique(workload.pairs.iter().map(|(_, to)| to.as_str()).collect());
     let (arrow, note) = match workload.direction {
         Direction::Send => ("->", ""),
         Direction::Receive => ("<-", ""),
@@ -230,9 +224,25 @@ fn traffic_text(workload: &Workload) -> String {
         };
         let many = workload.connections as usize > workload.pairs.len();
         let times = if many { format!("{} times ", workload.connections) } else { String::new() };
-        return format!("{times}{how}: {from} {arrow} {to}");
+        return format!("{times}{how}: {}", pairs_text(workload, arrow));
     }
-    format!("{} {kind} {connections}{note}, {how}: {from} {arrow} {to}", workload.connections)
+    format!("{} {kind} {connections}{note}, {how}: {}", workload.connections, pairs_text(workload, arrow))
+}
+
+/// Who connects to whom: the hosts on either side if each connects to each other one, else every pair.
+fn pairs_text(workload: &Workload, arrow: &str) -> String {
+    fn unique<'a>(ends: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+        let mut seen = BTreeSet::new();
+        ends.filter(|end| seen.insert(*end)).collect()
+    }
+    let from = unique(workload.pairs.iter().map(|(from, _)| from.as_str()));
+    let to = unique(workload.pairs.iter().map(|(_, to)| to.as_str()));
+    let in_both = from.iter().filter(|host| to.contains(host)).count();
+    if workload.pairs.len() == from.len() * to.len() - in_both {
+        return format!("{} {arrow} {}", from.join(", "), to.join(", "));
+    }
+    let pairs: Vec<String> = workload.pairs.iter().map(|(from, to)| format!("{from} {arrow} {to}")).collect();
+    pairs.join(", ")
 }
 
 /// What makes a host slow, in words; nothing if nothing does.

@@ -10,3 +10,4 @@ mod experiment_guests;
 mod experiment_in_use;
 mod experiment_storage;
 mod experiment_targets;
+mod patterns;

@@ -28,6 +28,7 @@ mod load;
 mod lock;
 mod machine;
 mod measure;
+mod neighbour_table;
 mod options;
 mod outcomes;
 mod output;

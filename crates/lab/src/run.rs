@@ -17,6 +17,7 @@ use crate::fit::{dataplane, granularity};
 use crate::flows::Flows;
 use crate::load::Load;
 use crate::machine::check_machine;
+use crate::neighbour_table::NoRoom;
 use crate::options::Options;
 use crate::output::{Output, failed, free_name};
 use crate::progress::Progress;
@@ -171,6 +172,7 @@ impl Carrier<'_> {
         let Carrier { interval, options, output, .. } = *self;
         let run = &run.in_use();
         let setting = &Setting { smooth: run.measures_latency_alone(), ..self.setting.clone() };
+        let no_room = NoRoom::now();
         let (reports, inbox) = mpsc::channel();
         let built = options.testbed().build(&run.topology, setting, &reports);
         let mut deployment = built.map_err(|error| or_lost(error, &[], &inbox))?;
@@ -181,7 +183,7 @@ impl Carrier<'_> {
         let planned = plan(run, options.kinds());
         files::prepare(&mut *deployment, run, &planned)?;
         set_up_traffic(&mut *deployment, &planned)
-            .map_err(|error| or_lost(with_reasons(error, &mut *deployment), &early, &inbox))?;
+            .map_err(|error| or_lost(with_reasons(error, no_room, &mut *deployment), &early, &inbox))?;
         deployment.call_all(&Request::Sample { interval_ms: interval.as_millis() as u64 })?;
         deployment.call_all(&Request::Start)?;
         early.extend(timeline.hear_of_the_build(&inbox, progress));
@@ -285,10 +287,14 @@ fn set_up_traffic(deployment: &mut dyn Deployment, planned: &[Planned]) -> Resul
     Ok(())
 }
 
-/// The error, and which members do not aggregate if there are any: frames that
-/// the other end sends by them are lost.
-fn with_reasons(error: Error, deployment: &mut dyn Deployment) -> Error {
+/// The error, and what may be its reason: members that do not aggregate (frames that the other end sends by them are lost), and
+/// addresses for which the kernel had no room.
+fn with_reasons(error: Error, no_room: NoRoom, deployment: &mut dyn Deployment) -> Error {
     let Error::Agent { node, message } = error else { return error };
+    let message = match no_room.since() {
+        Some(reason) => format!("{message}; {reason}"),
+        None => message,
+    };
     let ports = deployment.teams_say().unwrap_or_default().ports;
     let idle = ports.iter().filter(|port| !port.aggregates);
     let idle = idle.map(|port| {

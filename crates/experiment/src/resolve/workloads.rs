@@ -7,6 +7,7 @@ use nicteam_diagnostics::{Problem, list};
 
 use super::{Resolver, meant};
 use crate::gateways;
+use crate::pattern::{Ends, Pair};
 use crate::record::{At, Record};
 use crate::resolved::{Direction, Topology, Workload};
 use crate::task::{self, Said};
@@ -50,34 +51,31 @@ impl Resolver<'_, '_> {
         span: Duration,
         built: &Built,
     ) -> Option<Workload> {
-        let from = record.get::<&[At<String>]>("from")?;
-        let to = record.get::<&[At<String>]>("to")?;
+        let ends = Ends::of(name, record, self.problems)?;
         let hosts: Vec<_> = built.topology.hosts.iter().map(|host| host.name.as_str()).collect();
-        let mut known = self.check_hosts(from.value, &hosts);
-        known &= self.check_hosts(to.value, &hosts);
-        for both in to.value.iter().filter(|to| from.value.iter().any(|from| from.value == to.value)) {
-            let message = format!("workload `{}` goes from host `{}` to itself", name.value, both.value);
-            let problem = Problem::at(&both.span, message).also(&from.span, "it is here, too");
-            self.problems.push(problem.hint("traffic goes between different hosts"));
-            known = false;
+        let mut known = true;
+        for named in [Some(&ends.from), ends.to.as_ref()].into_iter().flatten() {
+            known &= self.check_hosts(named.value, &hosts);
         }
-        known = known && self.check_bridged(from.value, to.value, &built.topology);
-        if !known {
-            return None;
-        }
-        let pair_count = from.value.len() * to.value.len();
+        // Of lists with a name twice there could be any number of pairs.
+        let pairs = if known { ends.pairs(self.problems)? } else { return None };
+        let pair_count = pairs.len();
         let connections = record.get::<u64>("connections");
         if connections.as_ref().map_or(pair_count > 4096, |at| at.value < pair_count as u64) {
-            let span = connections.as_ref().map_or(&to.span, |at| &at.span);
+            let named = ends.to.as_ref().unwrap_or(&ends.from);
+            let span = connections.as_ref().map_or(&named.span, |at| &at.span);
             let message = format!("workload `{}` has {pair_count} pairs of hosts and fewer connections", name.value);
             self.problems.push(Problem::at(span, message).hint(format!("each pair needs one: at least {pair_count}")));
             return None;
         }
-        let pairs = pairs(from.value, to.value);
+        if !self.check_bridged(&pairs, &built.topology) {
+            return None;
+        }
         if built.all_links {
             let stays = task::stays_in_segment(record);
-            self.problems.extend(gateways::check_reachable(from.value, to.value, &built.topology, stays));
+            self.problems.extend(gateways::check_reachable(&pairs, &built.topology, stays));
         }
+        let pairs = pairs.into_iter().map(|(from, to)| (from.value.clone(), to.value.clone())).collect();
         let direction = match record.get::<&str>("direction").map_or("send", |at| at.value) {
             "receive" => Direction::Receive,
             "both" => Direction::Both,
@@ -130,9 +128,9 @@ impl Resolver<'_, '_> {
     }
 
     /// Traffic leaves a host by its links: what stays behind one bridge would be measured against nothing.
-    fn check_bridged(&mut self, from: &[At<String>], to: &[At<String>], topology: &Topology) -> bool {
+    fn check_bridged(&mut self, pairs: &[Pair<'_>], topology: &Topology) -> bool {
         let known = self.problems.len();
-        for (source, target) in from.iter().flat_map(|source| to.iter().map(move |target| (source, target))) {
+        for (source, target) in pairs {
             let host = topology.links_of(&source.value);
             if source.value != target.value && host == topology.links_of(&target.value) {
                 let message = format!("`{}` and `{}` are both on host `{host}`", source.value, target.value);
@@ -142,8 +140,4 @@ impl Resolver<'_, '_> {
         }
         self.problems.len() == known
     }
-}
-
-fn pairs(from: &[At<String>], to: &[At<String>]) -> Vec<(String, String)> {
-    from.iter().flat_map(|from| to.iter().map(|to| (from.value.clone(), to.value.clone()))).collect()
 }

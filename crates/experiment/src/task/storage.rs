@@ -229,7 +229,14 @@ fn find_target(said: &mut Said<'_, '_>) -> Option<Target> {
         return None;
     };
     let found = found.clone();
-    let to = said.record.get::<&[At<String>]>("to")?;
+    let Some(to) = said.record.get::<&[At<String>]>("to") else {
+        // A ring alone has none.
+        let span = said.record.get::<&str>("pattern").map_or(name.span.clone(), |at| at.span);
+        let message = format!("workload `{}` is a `ring`, and uses target `{}`", said.name.value, name.value);
+        let hint = format!("remove `pattern`, and add `to = \"{}\"`, the host that serves the target", found.host);
+        said.problems.push(Problem::at(&span, message).hint(hint));
+        return None;
+    };
     for other in to.value.iter().filter(|to| to.value != found.host) {
         let message = format!("target `{}` is on host `{}`, not on `{}`", found.name, found.host, other.value);
         let problem = Problem::at(&other.span, message).also(&name.span, "the target");

@@ -3,6 +3,7 @@
 mod announce;
 mod look;
 mod moves;
+mod neighbours;
 mod node;
 mod pagp;
 mod sampler;
@@ -153,7 +154,10 @@ impl Agent {
                 return Ok(Done { devices: look::devices(self.node.netlink()?)?, ..Done::default() });
             }
             Request::Examine(paths) => return Ok(Done { paths: look::paths(&paths)?, ..Done::default() }),
-            Request::Prepare { role, connections } => self.traffic.prepare(role, connections)?,
+            Request::Prepare { role, connections } => {
+                self.node.expect(&neighbours::peers(role, &connections))?;
+                self.traffic.prepare(role, connections)?;
+            }
             Request::Sample { interval_ms } => {
                 let counted = Counted {
                     teams: Arc::clone(&self.teams),

@@ -1,5 +1,8 @@
 //! The agent's node: what the lab changes of its network beside teams.
 
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::mptcp::PathManager;
 use nicteam_sys::netlink::Netlink;
@@ -168,6 +171,19 @@ impl Node {
             self.netlink()?.set_up(device, true)?;
             if let Some(paths) = paths.as_mut().filter(|_| addresses.announces) {
                 paths.announce(*address, device)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reserves the entries of hosts that traffic will go to or come from, unless a gateway is before them: they are too many
+    /// for the kernel's table of neighbours, which is one for all namespaces.
+    pub(super) fn expect(&mut self, peers: &BTreeSet<IpAddr>) -> Result<(), Failure> {
+        for peer in peers {
+            let netlink = self.netlink()?;
+            // Where no route leads there, the traffic says so.
+            if let Ok((device, None)) = netlink.route_of(*peer) {
+                netlink.reserve_neighbour(device, *peer)?;
             }
         }
         Ok(())

@@ -99,9 +99,14 @@ impl kind::Ends for Ends {
     }
 
     fn ask(&self) {
+        let running = lock(&self.running).clone();
+        if running.is_empty() {
+            // The kernel goes through the sockets of all namespaces for the list.
+            return;
+        }
         // A kernel that does not answer has said so when the server was waited for.
         let Ok(sockets) = TcpSockets::open().and_then(|mut sockets| sockets.list()) else { return };
-        for (_, program) in lock(&self.running).clone() {
+        for (_, program) in running {
             let own = pid_namespace::sockets(&program.processes());
             for socket in sockets.iter().filter(|socket| !socket.listens && own.contains(&socket.inode)) {
                 let flow = flow(program.index(), socket);

@@ -20,7 +20,7 @@ fn path_by<'a>(links: impl Iterator<Item = &'a Link>, from: &'a str, to: &str) -
     let links: Vec<&Link> = links.collect();
     let mut came_from: BTreeMap<&str, &str> = BTreeMap::from([(from, from)]);
     let mut queue = VecDeque::from([from]);
-    while let Some(node) = queue.pop_front() {
+    while let Some(node) = queue.pop_front().filter(|node| *node != to) {
         for link in &links {
             for (near, far) in [(&link.a, &link.b), (&link.b, &link.a)] {
                 if near.node == node && !came_from.contains_key(far.node.as_str()) {

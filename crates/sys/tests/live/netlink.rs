@@ -1,6 +1,6 @@
 //! Devices and addresses, made and read in namespaces of the tests' own.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, UdpSocket};
 use std::os::fd::AsFd;
 
 use crate::common::{A, B, cabled};
@@ -237,4 +237,35 @@ fn an_address_that_changes_its_port_is_a_move() {
     moved_after(&[(0, 1), (1, 2)]);
     assert_eq!(moved_after(&[(0, 1), (1, 2), (0, 1)]), 0, "each stays where it is");
     assert_eq!(moved_after(&[(1, 1), (0, 1)]), 2, "there and back");
+}
+
+/// The kernel's table of neighbours is one for all network namespaces; more than it holds are reserved here.
+#[test]
+fn reserved_neighbours_do_not_count_and_are_found_as_ever() {
+    if !may_make_networks() {
+        return;
+    }
+    let (mut a, mut b) = cabled(None);
+    a.address("eth0", &[("10.0.0.1", 16), ("fd00::1", 64)]);
+    b.address("eth0", &[("10.0.0.2", 16), ("fd00::2", 64)]);
+    let most: u32 =
+        std::fs::read_to_string("/proc/sys/net/ipv4/neigh/default/gc_thresh3").unwrap().trim().parse().unwrap();
+    let many = (0..most + 100).map(|n| IpAddr::from((0x0a00_0100_u32 + n).to_be_bytes()));
+    let far: [IpAddr; 2] = [[10, 0, 0, 2].into(), "fd00::2".parse().unwrap()];
+    for address in far.into_iter().chain(many) {
+        a.netlink.reserve_neighbour(A, address).unwrap();
+    }
+    let learned = |host: &mut Host| host.netlink.neighbours().unwrap().iter().filter(|it| it.is_learned()).count();
+    assert_eq!(learned(&mut a), 0, "nobody has been asked");
+    for address in far {
+        let asked =
+            a.netns.run(|| UdpSocket::bind((["0.0.0.0", "::"][usize::from(address.is_ipv6())], 0))).unwrap().unwrap();
+        eventually("the neighbour answers", || {
+            let _ = asked.send_to(b"?", (address, 9));
+            a.netlink.neighbours().unwrap().iter().any(|it| it.address() == Some(address) && it.is_learned())
+        });
+        // What is there stays.
+        a.netlink.reserve_neighbour(A, address).unwrap();
+    }
+    assert_eq!(learned(&mut a), 2);
 }

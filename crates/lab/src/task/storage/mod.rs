@@ -150,9 +150,14 @@ impl kind::Ends for Ends {
     }
 
     fn ask(&self) {
+        let running = self.running();
+        if running.is_empty() {
+            // The kernel goes through the sockets of all namespaces for the list.
+            return;
+        }
         // A kernel that does not answer has said so when a disk was opened.
         let Ok(sockets) = TcpSockets::open().and_then(|mut sockets| sockets.list()) else { return };
-        for task in self.running() {
+        for task in running {
             let ends: BTreeSet<(SocketAddr, SocketAddr)> = task.course.sockets().into_iter().collect();
             // One that is closed, and waits for what may still come, has no inode, and forgot what it counted.
             let is_open = |socket: &&TcpSocket| socket.inode != 0 && ends.contains(&(socket.local, socket.remote));

@@ -2,9 +2,10 @@
 
 use std::net::IpAddr;
 
-use netlink_packet_core::{NLM_F_CREATE, NLM_F_REPLACE};
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
+use nix::errno::Errno;
 
-use super::{Object, kind};
+use super::{Object, family, kind, octets};
 use crate::Result;
 use crate::netlink::Netlink;
 
@@ -29,6 +30,7 @@ const DELAY: u16 = 0x08;
 const PROBE: u16 = 0x10;
 const PERMANENT: u16 = 0x80;
 const PROXY: u8 = 0x08;
+const EXT_LEARNED: u8 = 0x10;
 const RTN_UNICAST: u8 = 1;
 
 impl Neighbour {
@@ -82,6 +84,19 @@ impl Neighbour {
         Neighbour(object)
     }
 
+    /// One that is to come, with an entry that is reserved: nothing is known of it, so that the kernel asks for its MAC address by
+    /// ARP or neighbour discovery as ever, and changes what it knows of it as ever. But the entry stays, and does not
+    /// count against `gc_thresh3`, the most entries that all network namespaces have together. (Linux exempts what
+    /// `NTF_EXT_LEARNED` marks since 5.0.)
+    pub fn reserved(index: u32, address: IpAddr) -> Neighbour {
+        let mut object = Object::new(kind::NEIGHBOUR);
+        object.set_byte(0, family(address));
+        object.set_header_u32(INDEX, index);
+        object.set_byte(FLAGS, EXT_LEARNED);
+        object.set(NDA_DST, octets(address));
+        Neighbour(object)
+    }
+
     /// What can be compared of one that somebody has set.
     pub fn settings(&self) -> Neighbour {
         let Neighbour(mut object) = self.on(self.index());
@@ -120,5 +135,15 @@ impl Netlink {
     pub fn set_neighbour(&mut self, neighbour: &Neighbour) -> Result<()> {
         let operation = || format!("set the neighbour {} of device {}", neighbour.words(), neighbour.index());
         self.make(&neighbour.on(neighbour.index()).0, NLM_F_CREATE | NLM_F_REPLACE, operation)
+    }
+
+    /// Reserves the entry of a neighbour that is to come ([`Neighbour::reserved`]). One that is there stays as it is.
+    pub fn reserve_neighbour(&mut self, index: u32, address: IpAddr) -> Result<()> {
+        let neighbour = Neighbour::reserved(index, address);
+        let operation = || format!("reserve the entry of the neighbour {address} of device {index}");
+        match self.make(&neighbour.0, NLM_F_CREATE | NLM_F_EXCL, operation) {
+            Err(error) if error.errno() == Some(Errno::EEXIST as i32) => Ok(()),
+            other => other,
+        }
     }
 }
