@@ -27,14 +27,14 @@ pub enum Found {
     Figure(Vec<f64>, Interval),
     /// A finding: in how many repetitions it is, and of how many.
     Finding(usize, usize),
-    /// Nothing to judge by: why, in words.
+    /// No basis for a verdict: why, in words.
     Nothing(String),
 }
 
 /// The times of a run, each with the batch and the number of its repetition.
 type Times<'r> = BTreeMap<(usize, u32), &'r Run>;
 
-/// Judges what several batches of repetitions of one experiment brought. An expectation of a run that was not carried out
+/// Verdicts on what several batches of repetitions of one experiment brought. An expectation of a run that was not carried out
 /// is left out; `former` has the records that are named by `against`.
 pub fn judge<'e>(
     expectations: &'e [Expectation],

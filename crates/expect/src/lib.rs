@@ -1,5 +1,5 @@
-//! What must come out of an experiment: figures of a record by name ([`FIGURES`]), bounds ([`Bound`]), verdicts
-//! ([`judge()`]).
+//! What must come out of an experiment: figures of a record by name ([`FIGURES`]), bounds ([`Bound`]), and verdicts on
+//! records ([`Verdict`]).
 //!
 //! ```
 //! use nicteam_expect::{Bound, Figure, Interval, Unit, Verdict};

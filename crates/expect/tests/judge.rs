@@ -122,7 +122,7 @@ fn a_former_record_is_another_set_of_the_same_frames() {
     let scattered = against(times(&[0.3e8, 3e8, 1e8, 4e8, 0.2e8, 1e8]));
     assert!(scattered.verdict == Verdict::Undecided && scattered.wants_more(), "{scattered:?}");
     let mut other_frames = times(&[1e8]);
-    other_frames.environment.granularity = "super-frames".to_owned();
+    other_frames.environment.granularity = "GSO frames".to_owned();
     let refused = against(other_frames);
     assert!(matches!(&refused.found, Found::Nothing(why) if why.contains("not compared")), "{refused:?}");
 }

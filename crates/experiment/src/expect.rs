@@ -8,8 +8,8 @@ use crate::record::{At, Record};
 
 pub(crate) const EXPECT: Section = Section {
     header: "[[expect]]",
-    doc: "What must come out of a run: a figure within a bound, or a finding. `nicteam lab check` carries the runs out and \
-        judges; `nicteam lab run` prints verdicts. [check.md](check.md) describes figures and verdicts.",
+    doc: "What must come out of a run: a figure within a bound, or a finding. `nicteam lab check` carries out the runs and \
+        decides; `nicteam lab run` prints verdicts. [check.md](check.md) describes figures and verdicts.",
     keys: &[
         Key { name: "run", kind: Kind::Many(Thing::Run), need: Need::Required, doc: "The run, or each of several." },
         Key {

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use super::bundle::{folder, style, write_page};
 use super::options::options;
+use super::pick::{Pick, load_to_run};
 use super::progress::Live;
-use super::{Pick, load_to_run};
 use crate::failure::Failure;
 use crate::{say, value};
 

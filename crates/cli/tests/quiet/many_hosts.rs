@@ -68,7 +68,7 @@ fn thirty_two_hosts_reach_thirty_two_by_two_links_each() {
         return;
     }
     let run = run("many-teams", &file("all-to-all", 64, (2, "team = \"t\""), 32, 32..64), "4s", 32 * 32);
-    assert!(run.of_limit > 0.85, "{} of the limit", run.of_limit);
+    assert!(run.of_limit > 0.85, "share {}", run.of_limit);
 }
 
 /// Memory that is available on the machine, MB.
