@@ -62,7 +62,7 @@ impl Figure {
 }
 
 /// All figures, in the order of the documentation.
-pub static FIGURES: [Figure; 25] = FIGURES_LIST;
+pub static FIGURES: [Figure; 26] = FIGURES_LIST;
 
 /// Their names.
 pub const NAMES: [&str; FIGURES_LIST.len()] = {
@@ -75,7 +75,7 @@ pub const NAMES: [&str; FIGURES_LIST.len()] = {
     names
 };
 
-const FIGURES_LIST: [Figure; 25] = [
+const FIGURES_LIST: [Figure; 26] = [
     Figure {
         name: "of_limit",
         unit: Unit::Part,
@@ -148,6 +148,13 @@ const FIGURES_LIST: [Figure; 25] = [
         scope: Scope::Workload,
         doc: "time from a request to its answer that 99 of 100 requests do not exceed",
         value: |run, part| quantile(operations(run, part).map(|it| &it.latency), 0.99),
+    },
+    Figure {
+        name: "latency_p999_us",
+        unit: Unit::Us,
+        scope: Scope::Workload,
+        doc: "time from a request to its answer that 999 of 1000 requests do not exceed",
+        value: |run, part| quantile(operations(run, part).map(|it| &it.latency), 0.999),
     },
     Figure {
         name: "rate_per_s",

@@ -165,6 +165,7 @@ pub fn builtin() -> &'static [Builtin] {
         "t3-four-links" Published,
         "t4-iscsi-multipath" Published,
         "t5-ovs-bonding" Published,
+        "tail" Stripe,
         "two-hosts" Basic,
         "unequal-delays" Stripe
     )

@@ -335,6 +335,7 @@ mod tests {
                 rate_bps: LINK_BPS,
                 mtus: [1500; 2],
                 queue_bytes: None,
+                burst_bytes: None,
                 without_offloads: false,
             })
         });

@@ -313,6 +313,8 @@ pub struct Cable {
     pub impaired: Option<Impaired>,
     /// What its ends hold behind the wire, bytes; none: as its rate needs.
     pub queue_bytes: Option<u32>,
+    /// What its ends send at once after a pause, bytes; none: as its rate needs.
+    pub burst_bytes: Option<u32>,
     /// True if its ends send no GSO frames.
     pub without_offloads: bool,
 }

@@ -355,6 +355,13 @@ pub(crate) const LINK: Section = Section {
             doc: "Bytes that each end queues before it drops. The ring of a cheap NIC is short.",
         },
         Key {
+            name: "burst",
+            kind: Kind::Bytes(2048..=16 << 20),
+            need: Need::Otherwise("as its rate needs"),
+            doc: "Bytes that each end sends at once after a pause (the burst of a token bucket). Two frames are the \
+                right burst where latency is measured; they cost throughput at high rates.",
+        },
+        Key {
             name: "impair",
             kind: Kind::One(Thing::Impairment),
             need: Need::Otherwise("none"),

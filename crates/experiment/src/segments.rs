@@ -111,6 +111,7 @@ mod tests {
             mtus: [1500; 2],
             impaired: None,
             queue_bytes: None,
+            burst_bytes: None,
             without_offloads: false,
         };
         pairs.iter().enumerate().map(cable).collect()

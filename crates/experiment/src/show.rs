@@ -261,7 +261,8 @@ fn slow(bounds: &Bounds) -> Option<String> {
 fn card(cable: &Cable) -> Option<String> {
     let offloads = cable.without_offloads.then(|| "no offloads".to_owned());
     let queue = cable.queue_bytes.map(|bytes| format!("a queue of {}", show_bytes(bytes.into())));
-    let parts: Vec<String> = [offloads, queue].into_iter().flatten().collect();
+    let burst = cable.burst_bytes.map(|bytes| format!("a burst of {}", show_bytes(bytes.into())));
+    let parts: Vec<String> = [offloads, queue, burst].into_iter().flatten().collect();
     let end = |end: &End| format!("{} of {}", end.device, end.node);
     (!parts.is_empty()).then(|| format!("{} and {}: {}", end(&cable.a), end(&cable.b), parts.join(", ")))
 }

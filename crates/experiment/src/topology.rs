@@ -116,6 +116,7 @@ impl<'a> Builder<'a, '_> {
             let mtus = link.get::<[u64; 2]>("mtu").map_or([self.plan.mtu; 2], |at| at.value.map(|mtu| mtu as u32));
             let impaired = self.impaired(link, rate_bps);
             let queue_bytes = link.get::<u64>("queue").map(|at| at.value as u32);
+            let burst_bytes = link.get::<u64>("burst").map(|at| at.value as u32);
             let without_offloads = link.get::<bool>("offloads").is_some_and(|at| !at.value);
             let [ones, others] = ends.value;
             let known: Vec<bool> = ones.iter().chain(others).map(|node| self.check_known(node)).collect();
@@ -144,7 +145,16 @@ impl<'a> Builder<'a, '_> {
                     let a = End { node: one.value.clone(), device: self.device(&one.value, &other.value) };
                     let b = End { node: other.value.clone(), device: self.device(&other.value, &one.value) };
                     let impaired = impaired.clone();
-                    self.cables.push(Cable { a, b, rate_bps, mtus, impaired, queue_bytes, without_offloads });
+                    self.cables.push(Cable {
+                        a,
+                        b,
+                        rate_bps,
+                        mtus,
+                        impaired,
+                        queue_bytes,
+                        burst_bytes,
+                        without_offloads,
+                    });
                     self.spans.push(ends.span.clone());
                 }
             }

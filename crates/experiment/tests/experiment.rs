@@ -73,7 +73,7 @@ fn every_file_of_the_folder_ships() {
         .collect();
     files.sort();
     let shipped: Vec<_> = experiment::builtin().iter().map(|shipped| shipped.name.to_owned()).collect();
-    assert_eq!(files, shipped, "add the file to `builtin` in crates/lab/src/experiment/catalog.rs");
+    assert_eq!(files, shipped, "add the file to `builtin` in crates/experiment/src/catalog.rs");
 }
 
 #[test]

@@ -44,6 +44,7 @@ pub(crate) fn topology(topology: &Topology) -> record::Topology {
                 mtus: (cable.mtus[0] != cable.mtus[1]).then_some(cable.mtus),
                 impaired: cable.impaired.as_ref().map(impaired),
                 queue_bytes: cable.queue_bytes,
+                burst_bytes: cable.burst_bytes,
                 without_offloads: cable.without_offloads,
             })
             .collect(),

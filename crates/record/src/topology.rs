@@ -119,6 +119,9 @@ pub struct Link {
     /// What its ends held behind the wire, bytes; none: as its rate needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_bytes: Option<u32>,
+    /// What its ends sent at once after a pause, bytes; none: as its rate needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst_bytes: Option<u32>,
     /// True if its ends sent MTU-sized packets alone, as a card without offloads does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub without_offloads: bool,

@@ -10,12 +10,11 @@ pub(crate) fn lines(run: &Run) -> Vec<String> {
     let several = run.operations.len() + run.transfers.len() > 1;
     let named = |workload: &str, line: String| if several { format!("{workload}: {line}") } else { line };
     let tests = run.traffic_tests.iter().map(|test| of_traffic_test(run, test));
-    let operations = run.operations.iter().filter(|task| task.completed > 0 || task.errors > 0);
-    // Without a number of outstanding requests they are sent at regular intervals.
-    let operations = operations.map(|task| match task.outstanding {
-        None if !task.specification.is_empty() => of_requests(task),
-        _ => named(&task.workload, of_operations(task)),
-    });
+    let done = run.operations.iter().filter(|task| task.completed > 0 || task.errors > 0);
+    let (asked, other): (Vec<&Operations>, Vec<&Operations>) = done.partition(|task| are_requests(task));
+    let requests = by_workload(&asked);
+    let requests = requests.iter().map(|tasks| of_requests(tasks));
+    let operations = requests.chain(other.into_iter().map(|task| named(&task.workload, of_operations(task))));
     let transfers = run.transfers.iter().map(|task| named(&task.workload, of_transfer(task)));
     let echoes = run.probes.iter().filter_map(of_echo);
     let whole = needs(run).into_iter().chain(shares(run)).chain(stood_still(run));
@@ -54,17 +53,42 @@ fn of_traffic_test(run: &Run, test: &TrafficTest) -> String {
     )
 }
 
-/// Small requests: `requests: 10.0 a second, p50 0.42, p99 6.10, ... ms (answers of 64 to 65536 bytes, one each 100 ms)`.
-fn of_requests(task: &Operations) -> String {
-    let failed = if task.errors > 0 { format!("; {} failed", task.errors) } else { String::new() };
-    let stall = task.stall.filter(|stall| stall.took_ms >= SHORT_MS);
-    let stall = stall.map_or_else(String::new, |stall| format!("; longest wait {:.0} ms", stall.took_ms));
+/// Whether they were sent at regular intervals: then no number of them was always outstanding.
+fn are_requests(task: &Operations) -> bool {
+    task.outstanding.is_none() && !task.specification.is_empty()
+}
+
+/// Requests of one workload with the same specification belong together, in the order of the record.
+fn by_workload<'r>(requests: &[&'r Operations]) -> Vec<Vec<&'r Operations>> {
+    let mut groups: Vec<Vec<&Operations>> = Vec::new();
+    for task in requests {
+        let alike =
+            |of: &&mut Vec<&Operations>| of[0].workload == task.workload && of[0].specification == task.specification;
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.push(task),
+            None => groups.push(vec![task]),
+        }
+    }
+    groups
+}
+
+/// Small requests of a workload:
+/// `requests: 10.0 a second, p50 0.42, p99 6.10, ... ms (answers of 64 to 65536 bytes, one each 100 ms)`.
+fn of_requests(tasks: &[&Operations]) -> String {
+    let mut latency = Histogram::default();
+    tasks.iter().for_each(|task| latency.merge(&task.latency));
+    let errors = tasks.iter().fold(0u64, |sum, task| sum.saturating_add(task.errors));
+    let failed = if errors > 0 { format!("; {errors} failed") } else { String::new() };
+    let stalls = tasks.iter().filter_map(|task| Some(task.stall?.took_ms));
+    let longest_ms = stalls.fold(0.0, f64::max);
+    let stall = if longest_ms >= SHORT_MS { format!("; longest wait {longest_ms:.0} ms") } else { String::new() };
+    let connections = if tasks.len() > 1 { format!("{} connections, ", tasks.len()) } else { String::new() };
     format!(
-        "{}: {:.1} a second, {} ({}){stall}{failed}",
-        task.workload,
-        task.rate_per_s,
-        percentiles(&task.latency),
-        task.specification
+        "{}: {:.1} a second, {} ({connections}{}){stall}{failed}",
+        tasks[0].workload,
+        tasks.iter().map(|task| task.rate_per_s).sum::<f64>(),
+        percentiles(&latency),
+        tasks[0].specification
     )
 }
 
@@ -199,6 +223,24 @@ mod tests {
             "{said}"
         );
         assert!(said.ends_with("; rtt min/avg/max/mdev = 1.310/1.320/1.340/0.010 ms"), "{said}");
+    }
+
+    #[test]
+    fn requests_of_a_workload_are_one_line() {
+        let task = |workload: &str, us: u64| {
+            let mut latency = Histogram::default();
+            latency.add(us);
+            let specification = "answers of 64 bytes, one each 10 ms".to_owned();
+            let workload = workload.to_owned();
+            Operations { workload, completed: 1, rate_per_s: 100.0, latency, specification, ..Operations::default() }
+        };
+        let operations = [task("small", 1000), task("other", 1000), task("small", 3000)];
+        let groups = by_workload(&operations.iter().collect::<Vec<_>>());
+        let said: Vec<String> = groups.iter().map(|tasks| of_requests(tasks)).collect();
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].starts_with("small: 200.0 a second, p50 1.0"), "{said:?}");
+        assert!(said[0].ends_with("max 3.00 ms (2 connections, answers of 64 bytes, one each 10 ms)"), "{said:?}");
+        assert!(said[1].starts_with("other: 100.0 a second"), "{said:?}");
     }
 
     #[test]

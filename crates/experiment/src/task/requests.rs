@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::kind::{Kind, Said};
+use super::tcp;
 use crate::keys::{self, Key, Need};
 use crate::traffic::Task;
 use crate::units::{show_bytes, show_duration};
@@ -28,8 +29,8 @@ pub(super) const KIND: Kind = Kind {
                 two is equally frequent.",
         },
     ],
-    also: &["interval"],
-    takes_every_path: |_| None,
+    also: &["interval", "mptcp"],
+    takes_every_path: tcp::takes_every_path,
     resolve,
 };
 
@@ -48,6 +49,8 @@ pub struct Requests {
     pub largest: u64,
     /// From one request to the next.
     pub interval: Duration,
+    /// True for multipath TCP, a subflow a link.
+    pub mptcp: bool,
     /// What the sizes are drawn from.
     pub seed: u64,
 }
@@ -63,7 +66,8 @@ impl Task for Requests {
         } else {
             format!("{} to {}", show_bytes(self.smallest), show_bytes(self.largest))
         };
-        ("requests", format!("{sizes} each {}", show_duration(self.interval)))
+        let kind = if self.mptcp { "requests by MPTCP" } else { "requests" };
+        (kind, format!("{sizes} each {}", show_duration(self.interval)))
     }
 
     fn each(&self, _connections: u32, _ipv6: bool) -> Value {
@@ -72,6 +76,7 @@ impl Task for Requests {
             "largest": self.largest,
             "interval_us": self.interval.as_micros() as u64,
             "seed": self.seed,
+            "mptcp": self.mptcp,
         })
     }
 
@@ -81,6 +86,14 @@ impl Task for Requests {
 
     fn finds_connections(&self) -> bool {
         true
+    }
+
+    fn takes_every_path(&self) -> bool {
+        self.mptcp
+    }
+
+    fn is_mptcp(&self) -> bool {
+        self.mptcp
     }
 }
 
@@ -103,6 +116,7 @@ fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
         largest,
         interval: said.record.get("interval").map_or(INTERVAL, |at| at.value),
         seed: said.defaults.get("seed").map_or(1, |at| at.value),
+        mptcp: said.record.get("mptcp").is_some_and(|at| at.value),
     }))
 }
 
@@ -112,7 +126,7 @@ mod tests {
 
     #[test]
     fn what_it_does_is_said_in_a_line() {
-        let requests = Requests { smallest: 64, largest: 65_536, interval: INTERVAL, seed: 1 };
+        let requests = Requests { smallest: 64, largest: 65_536, interval: INTERVAL, seed: 1, mptcp: false };
         assert_eq!(requests.words().1, "64b to 64kib each 100ms");
         assert_eq!(Requests { smallest: 65_536, ..requests }.words().1, "64kib each 100ms");
     }

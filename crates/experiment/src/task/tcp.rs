@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::kind::{Kind, Said};
 use crate::keys::{self, Key, Need};
 use crate::multipath::Every;
-use crate::record::At;
+use crate::record::{At, Record};
 use crate::traffic::Task;
 
 pub(super) const KIND: Kind = Kind {
@@ -23,17 +23,20 @@ pub(super) const KIND: Kind = Kind {
             name: "mptcp",
             kind: keys::Kind::Flag,
             need: Need::Default("false"),
-            doc: "`tcp`: multipath TCP. The hosts have no team. Each of their links has an address in its own subnet, \
+            doc: "`tcp`, `requests`: multipath TCP. The hosts have no team. Each of their links has an address in its own subnet, \
                 and a connection opens one subflow for each link.",
         },
     ],
     also: &[],
-    takes_every_path: |workload| {
-        let mptcp: Option<At<bool>> = workload.get("mptcp");
-        mptcp.map_or(workload.is_broken("mptcp"), |at| at.value).then_some(Every::Subflows)
-    },
+    takes_every_path,
     resolve,
 };
+
+/// Whether connections open a subflow for each link (`mptcp`).
+pub(super) fn takes_every_path(workload: &Record) -> Option<Every> {
+    let mptcp: Option<At<bool>> = workload.get("mptcp");
+    mptcp.map_or(workload.is_broken("mptcp"), |at| at.value).then_some(Every::Subflows)
+}
 
 const NAME: &str = "tcp";
 

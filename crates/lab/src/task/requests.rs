@@ -42,6 +42,13 @@ struct Each {
     largest: u64,
     interval_us: u64,
     seed: u64,
+    mptcp: bool,
+}
+
+impl Each {
+    fn of(spec: &ConnectionSpec) -> Result<Each, Failure> {
+        Ok(Each::deserialize(&spec.each).map_err(|error| format!("no requests: {error}"))?)
+    }
 }
 
 impl Kind for Requests {
@@ -154,7 +161,8 @@ impl Ends {
         if !is_first {
             return Ok(());
         }
-        let listener = listen(spec.server).map_err(|error| format!("cannot listen on {}: {error}", spec.server))?;
+        let listener = listen(spec.server, Each::of(spec)?.mptcp)
+            .map_err(|error| format!("cannot listen on {}: {error}", spec.server))?;
         self.answering.start(format!("answers {}", spec.server), move |gate| {
             std::thread::scope(|scope| {
                 while !gate.is_stopped() {
@@ -173,8 +181,8 @@ impl Ends {
 
     /// Opens an end that asks.
     fn open(&self, spec: &ConnectionSpec) -> Result<(), Failure> {
-        let each = Each::deserialize(&spec.each).map_err(|error| format!("no requests: {error}"))?;
-        let stream = tcp::connect_plain(spec.client, spec.server)
+        let each = Each::of(spec)?;
+        let stream = tcp::connect_plain(spec.client, spec.server, each.mptcp)
             .map_err(|error| format!("cannot connect {} to {}: {error}", spec.client, spec.server))?;
         ready(&stream)?;
         let asker = Arc::new(Asker { index: spec.index, each, stream, counts: Mutex::default() });
@@ -234,15 +242,13 @@ impl Asker {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         let stall = counts.longest.map(|(at, took)| Stall { from_ms: milliseconds(at), took_ms: milliseconds(took) });
         let Each { smallest, largest, interval_us, .. } = self.each;
+        let sizes = if smallest == largest { smallest.to_string() } else { format!("{smallest} to {largest}") };
         let why = counts.error.as_ref().map_or_else(String::new, |error| format!("; ended early: {error}"));
         Operations {
             index: self.index,
             rate_per_s: if took_s > 0.0 { completed as f64 / took_s } else { 0.0 },
             errors: u64::from(counts.error.is_some()),
-            specification: format!(
-                "answers of {smallest} to {largest} bytes, one each {} ms{why}",
-                interval_us as f64 / 1e3
-            ),
+            specification: format!("answers of {sizes} bytes, one each {} ms{why}", interval_us as f64 / 1e3),
             stall,
             ..counts.operations.clone()
         }
@@ -343,8 +349,8 @@ fn ready(stream: &TcpStream) -> io::Result<()> {
 }
 
 /// Listens, and does not wait for those who come.
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let listener = TcpListener::bind(address)?;
+fn listen(address: SocketAddr, mptcp: bool) -> Result<TcpListener, Failure> {
+    let listener = tcp::listener_plain(address, mptcp)?;
     listener.set_nonblocking(true)?;
     Ok(listener)
 }
@@ -355,7 +361,7 @@ mod tests {
 
     #[test]
     fn each_power_of_two_is_drawn_as_often() {
-        let each = Each { smallest: 64, largest: 65_536, interval_us: 1, seed: 7 };
+        let each = Each { smallest: 64, largest: 65_536, interval_us: 1, seed: 7, mptcp: false };
         let mut sizes = Sizes::new(&each, 0);
         let drawn: Vec<u64> = (0..10_000).map(|_| sizes.next()).collect();
         assert!(drawn.iter().all(|size| (64..=65_536).contains(size)));

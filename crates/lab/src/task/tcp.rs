@@ -292,11 +292,19 @@ impl Each {
 /// A listening socket on this very address and port, whose connections have the
 /// wanted congestion control; for multipath TCP on the port of all addresses, since further
 /// subflows come to others.
-fn listener(mut address: SocketAddr, each: &Each) -> Result<TcpListener, Failure> {
-    if each.mptcp {
+fn listener(address: SocketAddr, each: &Each) -> Result<TcpListener, Failure> {
+    listen_on(stream_socket(address, each)?, address, each.mptcp)
+}
+
+/// The same with the kernel's own congestion control.
+pub(super) fn listener_plain(address: SocketAddr, mptcp: bool) -> Result<TcpListener, Failure> {
+    listen_on(bare_socket(address, mptcp)?, address, mptcp)
+}
+
+fn listen_on(socket: OwnedFd, mut address: SocketAddr, mptcp: bool) -> Result<TcpListener, Failure> {
+    if mptcp {
         address.set_ip(if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() });
     }
-    let socket = stream_socket(address, each)?;
     bind(socket.as_raw_fd(), &SockaddrStorage::from(address))?;
     listen(&socket, nix::sys::socket::Backlog::MAXCONN)?;
     Ok(TcpListener::from(socket))
@@ -308,8 +316,8 @@ fn open(spec: &ConnectionSpec) -> Result<TcpStream, Failure> {
 }
 
 /// Opens a connection from this address and port, with the kernel's own congestion control.
-pub(super) fn connect_plain(client: SocketAddr, server: SocketAddr) -> Result<TcpStream, Failure> {
-    connect(bare_socket(client, false)?, client, server)
+pub(super) fn connect_plain(client: SocketAddr, server: SocketAddr, mptcp: bool) -> Result<TcpStream, Failure> {
+    connect(bare_socket(client, mptcp)?, client, server)
 }
 
 /// Binds a socket to this address and port, and connects it.

@@ -63,7 +63,8 @@ pub(super) fn shapes(topology: &Topology, setting: &Setting) -> Vec<(String, Req
     for (end, cable) in ends(topology) {
         let device = end.device.clone();
         let max_packets = if cable.without_offloads { 1 } else { setting.granularity.max_packets() };
-        let burst_bytes = setting.smooth.then(|| SMOOTH_FRAMES * (cable.mtus[0].max(cable.mtus[1]) + HEADERS_BYTES));
+        let smooth = || SMOOTH_FRAMES * (cable.mtus[0].max(cable.mtus[1]) + HEADERS_BYTES);
+        let burst_bytes = cable.burst_bytes.or_else(|| setting.smooth.then(smooth));
         links.entry(&end.node).or_default().push(LinkSetup {
             device,
             rate_bps: cable.rate_bps,
