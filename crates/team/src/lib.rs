@@ -4,24 +4,16 @@
 //! the control side ([`Team`], in `control`) turns configuration, link events and the
 //! passing of time into plans; a dataplane executes the plan frame by frame
 //! ([`Plan::choose`], [`Plan::receive`], in `frame`). Every mode reduces to a plan, and what differs
-//! from mode to mode is a line of [`mode`].
+//! from mode to mode is a line of [`mode`], in `nicteam-options`.
 //!
 //! Nothing here opens a socket, reads a clock or keeps a secret: time is an
 //! argument, randomness a seed, and the shell that does the I/O lives in
 //! `nicteam-daemon`.
 #![forbid(unsafe_code)]
 
-mod config;
 mod control;
 mod frame;
-pub mod mode;
 
-pub use config::{ActiveSlave, ArpAllTargets, ArpMonitoring, ArpValidate, FailOverMac, MAX_ARP_TARGETS, MAX_QUEUE_ID};
-pub use config::{
-    AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, LacpOptions, PrimaryReselect, StripeKey, StripePlain,
-    Values, nearest,
-};
-pub use config::{BondOptions, DetectMode, LacpMode};
 pub use control::{Effect, Event, LinkState, MemberStatus, Team, TeamError, TimerReason};
 pub use control::{Group, Identity, Listen, PagpHeard, Subnet, Traffic};
 pub use control::{PlainEvent, PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
@@ -31,14 +23,18 @@ pub use frame::buckets::Buckets;
 pub use frame::{Action, Choose, Failover, FailoverState, Leg, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
 pub use frame::{MAX_SOURCES, Sources};
 pub use frame::{balance, buckets, hash};
-pub use mode::{Mode, Traits};
 pub use nicteam_lacp as lacp;
 pub use nicteam_machine::{Duplex, MAX_MEMBERS, MemberId, MemberLink, MemberSet, Time, TokenBucket, constants};
+pub use nicteam_options::{
+    ActiveSlave, AggrLayers, ArpAllTargets, ArpMonitoring, ArpValidate, BondOptions, Config, ConfigError, ConfigOption,
+    DetectMode, FailOverMac, HashPolicy, LacpMode, LacpOptions, MAX_ARP_TARGETS, MAX_QUEUE_ID, Mode, PrimaryReselect,
+    StripeKey, StripePlain, Traits, Values, mode, nearest,
+};
 pub use stripe::Stripe;
 
 /// Mode stripe: what it does with each frame, and who else it finds.
 pub mod stripe {
-    pub use crate::config::MAX_SACK_DELAY;
     pub use crate::control::discovery::{Discovery, MAX_NEIGHBOURS, Neighbour, Own, PathStatus, Refused, RefusedLast};
     pub use crate::frame::stripe::*;
+    pub use nicteam_options::MAX_SACK_DELAY;
 }

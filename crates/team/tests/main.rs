@@ -3,7 +3,6 @@
 mod arp;
 mod buckets;
 mod common;
-mod config;
 mod control;
 mod corpus;
 mod drawn;

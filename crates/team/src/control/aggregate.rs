@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::time::Duration;
 
-use nicteam_lacp::{Answer, Lacp, LacpConfig, LacpEffect, PortParams, lease};
+use nicteam_lacp::{Answer, Lacp, LacpConfig, LacpEffect, PortParams};
 use nicteam_machine::{MemberId, MemberLink, MemberSet, Time, state};
 use nicteam_wire::Mac;
 
 use super::{Effect, Event, LinkState, Team, balance};
-use crate::{Config, LacpMode, LacpOptions, TimerReason, Traits};
+use crate::{Config, LacpMode, TimerReason, Traits};
 
 /// What ended processes said last, and how long ago their partners were heard.
 type Remembered = BTreeMap<MemberId, (Answer, Duration)>;
@@ -232,16 +232,6 @@ impl Team {
         if self.config.lacp.broadcast_neighbor && now.iter().any(|id| !before.contains(id)) {
             self.announcer.rounds = self.config.num_grat_arp;
             self.timers.stop(TimerReason::PeerNotify);
-        }
-    }
-}
-
-impl LacpOptions {
-    /// How long the aggregate is kept without the process of the team.
-    pub fn lease(&self) -> Duration {
-        match self.lease_ms {
-            0 => lease(self.rate),
-            ms => Duration::from_millis(ms.into()),
         }
     }
 }

@@ -54,10 +54,10 @@ use self::notify::Announcer;
 use self::pagp::PagpHearing;
 use self::parts::Parts;
 use self::timers::Timers;
-use crate::mode::Sends;
 use crate::{Choose, Config, Plan, Traits};
 use nicteam_lacp::Lacp;
 use nicteam_machine::{MemberId, MemberLink, Time};
+use nicteam_options::mode::Sends;
 
 /// A team's control side.
 #[derive(Clone, Debug)]

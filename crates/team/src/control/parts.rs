@@ -76,9 +76,9 @@ mod tests {
     use nicteam_wire::{Arp, Mac};
 
     use crate::balance::Number;
-    use crate::mode::{Addresses, Eligible, Receives, Sends};
     use crate::{Balance, Choose, Config, Effect, Loads, Mode, Receive, Team, Traits};
     use nicteam_machine::{Duplex, MemberId, MemberLink, Time};
+    use nicteam_options::mode::{Addresses, Eligible, Receives, Sends};
 
     /// Load sharing by buckets over what LACP agrees on.
     static SHARED: Traits = Traits { sends: Sends::ByBuckets(Eligible::Tlb), ..*Mode::Ad.traits() };

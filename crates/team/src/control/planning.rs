@@ -17,9 +17,9 @@ use super::monitor::{Member, millis};
 use super::parts::Parts;
 use super::{LinkState, Members, active, openvswitch};
 use crate::balance::{Balance, Number, Punt};
-use crate::mode::{Eligible, Receives, Sends, Traits};
 use crate::stripe::{Discovery, Plain, Sender, Stripe};
 use crate::{Choose, Config, Failover, PlanMember, Receive, Rewrite, StripePlain, hash};
+use nicteam_options::mode::{Eligible, Receives, Sends, Traits};
 
 /// What a plan follows from.
 pub(super) struct Facts<'a> {

@@ -17,15 +17,15 @@
 
 use nicteam_wire::{Frame, Mac, ethertype};
 
-pub use crate::mode::Eligible;
+pub use nicteam_options::mode::Eligible;
 
 use super::action::{Action, Found};
 use super::hash;
-use crate::HashPolicy;
 use nicteam_machine::bytes::{Reader, Unreadable};
 use nicteam_machine::constants::MAX_PUNTED;
 use nicteam_machine::state::State;
 use nicteam_machine::{MemberId, MemberSet};
+use nicteam_options::HashPolicy;
 
 /// The longest table a number can choose from.
 pub const MAX_BUCKETS: usize = nicteam_machine::constants::MAX_BUCKETS;

@@ -101,8 +101,8 @@ pub mod slb;
 
 use nicteam_wire::{Frame, ethertype};
 
-use crate::HashPolicy;
 use headers::{IPV4_HEADER, Ip, protocol, tag_put_back};
+use nicteam_options::HashPolicy;
 
 /// The hash of a frame; the [module](self) says how each policy computes it.
 pub fn hash(policy: HashPolicy, frame: &Frame<'_>) -> u32 {

@@ -9,7 +9,7 @@ use super::balance::Balance;
 use super::buckets::Buckets;
 use super::failover::Failover;
 use super::stripe::plan::Stripe;
-use crate::HashPolicy;
+use nicteam_options::HashPolicy;
 
 /// What a dataplane does with each frame, until the next plan.
 ///

@@ -24,6 +24,7 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/formats/src/ovs_vsctl/schema.rs", "what Open vSwitch calls its modes"),
     ("crates/formats/src/route.rs", "a type of routes that is a mode's name, too"),
     ("crates/formats/src/vyos.rs", "what VyOS calls the modes, and its own one"),
+    ("crates/options/src/mode.rs", "the table"),
     ("crates/oracle/src/bench.rs", "measures the kernel's 802.3ad"),
     ("crates/report/src/explain/hop.rs", "prose about a mode"),
     ("crates/report/src/explain/rules/active_backup.rs", "the name of its cause"),
@@ -32,7 +33,6 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/report/src/explain/rules/not_aggregating.rs", "a rule about a mode"),
     ("crates/report/src/explain/rules/one_sided.rs", "a rule about a mode"),
     ("crates/report/src/explain/rules/peer_does_not_stripe.rs", "a rule about a mode"),
-    ("crates/team/src/mode.rs", "the table"),
 ];
 
 #[test]

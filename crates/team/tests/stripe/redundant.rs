@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use nicteam_impair::{Gemodel, Impairments, Jitter, Loss, OneWay, Probability, Reorder, Room};
-use nicteam_team::stripe::redundant::{Classes, HISTORY, MAX_PORTS, RESET, Recovered, Recovery};
+use nicteam_team::stripe::redundant::{Classes, HISTORY, MAX_PORTS, RESET, Recovered, Recovery, holds};
 use nicteam_team::{Action, Choose, Leg, Plan, PlanState, Stripe, Time, Verdict};
 use nicteam_wire::{Frame, Mac, Rtag};
 use proptest::prelude::*;
@@ -75,13 +75,13 @@ fn a_class_holds_what_it_names() {
         (false, ethernet(0x0806, &[0; 28])),
     ] {
         let parsed = Frame::parse(&frame).unwrap();
-        assert_eq!(some.holds(&parsed), is_in, "{frame:02x?}");
-        assert!(classes("all").holds(&parsed) && !classes("off").holds(&parsed));
+        assert_eq!(holds(&some, &parsed), is_in, "{frame:02x?}");
+        assert!(holds(&classes("all"), &parsed) && !holds(&classes("off"), &parsed));
     }
     // Cut off behind the header, and too short.
     let cut = ipv4(5, 0, 0, 6, ssh);
-    assert!(!some.holds(&Frame::parse(&cut[..cut.len() - 1]).unwrap()));
-    assert!(!classes("all").holds(&Frame::parse(&ethernet(0x0800, &[0; 19])).unwrap()));
+    assert!(!holds(&some, &Frame::parse(&cut[..cut.len() - 1]).unwrap()));
+    assert!(!holds(&classes("all"), &Frame::parse(&ethernet(0x0800, &[0; 19])).unwrap()));
 }
 
 /// Two hosts of these members on one segment, that know each other.

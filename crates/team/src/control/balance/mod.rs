@@ -27,10 +27,10 @@ use self::buckets::Channel;
 use self::inherit::Inherited;
 use self::rlb::Rlb;
 use super::{Effect, Members};
-use crate::mode::{Addresses as Have, Traits};
 use crate::{Config, Receive, Rewrite};
 use nicteam_machine::state;
 use nicteam_machine::{MemberId, MemberSet, Time};
+use nicteam_options::mode::{Addresses as Have, Traits};
 
 /// Between two assignments (`BOND_TLB_REBALANCE_INTERVAL`).
 pub(super) const REBALANCE: Duration = Duration::from_secs(10);

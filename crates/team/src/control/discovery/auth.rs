@@ -27,7 +27,7 @@ use super::answers::{ANSWERS_PER_S, Answers, answers};
 use super::derived::Derived;
 use super::sequences::{RECENT, Sequences};
 use super::tagger::{Fitting, Tagger, bits_of, fitting_of, fitting_of_bits, taggers};
-use crate::config::StripeKey;
+use nicteam_options::StripeKey;
 
 /// Hellos that were not believed, since the team began or had another key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -41,10 +41,10 @@ use self::pace::Paces;
 use self::plan_pace::{Bucket, PlanPace};
 use self::segments::{Heard, Segments};
 use self::stamps::Stamps;
-use crate::config::StripeKey;
 use crate::stripe::Note;
 use nicteam_machine::state;
 use nicteam_machine::{MemberId, Time};
+use nicteam_options::StripeKey;
 
 /// A member of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use hmac::digest::{FixedOutput, KeyInit, Mac as _};
 use nicteam_wire::{Hello, Mac, Tagged};
 use sha2::Sha256;
 
-use crate::config::StripeKey;
+use nicteam_options::StripeKey;
 
 /// Computes tags by a key. Printed as nothing.
 #[derive(Clone)]

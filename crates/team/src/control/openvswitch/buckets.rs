@@ -15,8 +15,8 @@ use super::super::{Effect, Members, Team};
 use super::{Bond, Move, interval, moves, settle, uses_buckets};
 use crate::balance::Loads;
 use crate::hash::slb::BUCKETS;
-use crate::mode::Sends;
 use crate::{Config, TeamError, TimerReason};
+use nicteam_options::mode::Sends;
 
 impl Team {
     /// Gives a bucket a member (`bond/migrate`).

@@ -9,7 +9,7 @@ use nicteam_wire::{Mac, Vlan, rarp_packet};
 
 use super::super::{Effect, Team};
 use super::{Negotiation, falls_back, uses_buckets};
-use crate::mode::Sends;
+use nicteam_options::mode::Sends;
 
 impl Team {
     /// The sources that the dataplane has noted, each with its VLAN, 0 for none: the answer to [`Effect::ReadSources`].

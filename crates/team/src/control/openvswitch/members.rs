@@ -6,8 +6,8 @@ use nicteam_machine::{MemberId, Time};
 use super::super::monitor::is_live;
 use super::super::{Event, LinkState, Team};
 use super::{Negotiation, falls_back, negotiation, uses_buckets};
-use crate::mode::Sends;
 use crate::{Effect, TeamError};
+use nicteam_options::mode::Sends;
 
 impl Team {
     /// An earlier process of this team had this active member, by its device. It becomes the active one again, if it is up

@@ -24,10 +24,10 @@ pub use self::status::{BondMember, BondStatus};
 use crate::Config;
 use crate::balance::Loads;
 use crate::hash::slb::BUCKETS;
-use crate::mode::{Sends, Traits};
 use nicteam_lacp::{Lacp, PortStatus, ReceiveState};
 use nicteam_machine::MemberId;
 use nicteam_machine::state;
+use nicteam_options::mode::{Sends, Traits};
 
 /// How far LACP has come on a bond (`enum lacp_status`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use super::super::monitor::is_live;
 use super::super::planning::Facts;
 use super::{Bond, Negotiation, falls_back, negotiation, uses_buckets};
 use crate::buckets::{Buckets, Key};
-use crate::mode::{Receives, Sends, Traits};
 use crate::{Choose, Config, Receive};
+use nicteam_options::mode::{Receives, Sends, Traits};
 
 /// How a frame finds its member in one of Open vSwitch's modes (`choose_output_member`).
 pub(in super::super) fn choose(facts: &Facts<'_>, bond: &Bond) -> Choose {

@@ -20,7 +20,7 @@
 use nicteam_wire::{Frame, ethertype};
 
 use super::headers::{IPV4_HEADER, IPV6_HEADER, protocol};
-use crate::AggrLayers;
+use nicteam_options::AggrLayers;
 
 /// The hash: 0 to 255.
 pub(super) fn hash(layers: AggrLayers, frame: &Frame<'_>) -> u32 {

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use nicteam_wire::{Frame, Mac, Vlan, head_of_flow, tagged};
 
 use super::{hash, place};
-use crate::HashPolicy;
+use nicteam_options::HashPolicy;
 
 /// A host whose addresses are drawn: any individual MAC address, and any IP address of its subnet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

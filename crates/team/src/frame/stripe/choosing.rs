@@ -9,9 +9,10 @@ use super::super::{balance, hash};
 use super::gaps::Told;
 use super::peer::Peer;
 use super::plan::Stripe;
+use super::redundant;
 use super::state::With;
-use crate::HashPolicy;
-use crate::config::StripePlain;
+use nicteam_options::HashPolicy;
+use nicteam_options::StripePlain;
 
 /// What to do with a frame from the stack.
 pub(in crate::frame) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) -> Action {
@@ -22,7 +23,7 @@ pub(in crate::frame) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut P
         return Action::Send(stripe.group);
     }
     let peer = if frame.src() == stripe.team { stripe.peer(frame.dst()) } else { None };
-    let is_redundant = |peer: &Peer| peer.takes_rtags && stripe.redundant.holds(frame);
+    let is_redundant = |peer: &Peer| peer.takes_rtags && redundant::holds(&stripe.redundant, frame);
     let action = match peer {
         Some(peer) if is_redundant(peer) => send_twice(stripe, peer, frame, state),
         Some(peer) => {

@@ -9,7 +9,7 @@ use super::super::action::Leg;
 use super::super::balance::Balance;
 use super::peer::{Path, Peer, Sender};
 use super::peers::Peers;
-use crate::config::{Classes, StripePlain};
+use nicteam_options::{Classes, StripePlain};
 
 /// How a frame finds its member in mode stripe.
 #[derive(Clone, Debug, PartialEq, Eq)]

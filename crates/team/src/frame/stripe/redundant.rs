@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use nicteam_wire::{Frame, Mac, ethertype};
 
-pub use crate::config::{Classes, MAX_PORTS, NoClasses, Transport};
+pub use nicteam_options::{Classes, MAX_PORTS, NoClasses, Transport};
 
 use nicteam_machine::Time;
 
@@ -97,20 +97,18 @@ const BLOCK: u64 = nicteam_machine::constants::REDUNDANT_BLOCK as u64;
 /// The most peers that are remembered.
 const MAX_STREAMS: usize = nicteam_machine::constants::MAX_STREAMS;
 
-impl Classes {
-    /// True if a frame is in it. Of IPv6 the header behind the first is looked
-    /// at, of a fragment only the first has ports.
-    pub fn holds(&self, frame: &Frame<'_>) -> bool {
-        if self.is_off() || frame.payload().len() < MIN_PAYLOAD {
-            return false;
-        }
-        self.all || Packet::of(frame).is_some_and(|packet| self.holds_packet(packet))
+/// True if a frame is in these classes. Of IPv6 the header behind the first is looked
+/// at, of a fragment only the first has ports.
+pub fn holds(classes: &Classes, frame: &Frame<'_>) -> bool {
+    if classes.is_off() || frame.payload().len() < MIN_PAYLOAD {
+        return false;
     }
+    classes.all || Packet::of(frame).is_some_and(|packet| holds_packet(classes, packet))
+}
 
-    fn holds_packet(&self, packet: Packet) -> bool {
-        let has = |port: u16| packet.transport.is_some_and(|of| self.ports.contains(&(of, port)));
-        self.dscp.contains(&packet.dscp) || packet.ports.is_some_and(|(src, dst)| has(src) || has(dst))
-    }
+fn holds_packet(classes: &Classes, packet: Packet) -> bool {
+    let has = |port: u16| packet.transport.is_some_and(|of| classes.ports.contains(&(of, port)));
+    classes.dscp.contains(&packet.dscp) || packet.ports.is_some_and(|(src, dst)| has(src) || has(dst))
 }
 
 /// An IP packet, as far as a class looks.

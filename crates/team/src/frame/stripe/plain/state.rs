@@ -13,9 +13,9 @@ use super::flows::Flows;
 use super::hosts::Hosts;
 use super::look::Look;
 use super::report::PlainReport;
-use crate::HashPolicy;
-use crate::config::StripePlain;
 use crate::frame::hash;
+use nicteam_options::HashPolicy;
+use nicteam_options::StripePlain;
 
 /// Hosts, flows and members.
 #[derive(Clone, Debug, Default)]

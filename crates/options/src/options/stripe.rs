@@ -1,91 +1,14 @@
 //! Options of stripe; the kernel has no such mode.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::time::Duration;
 
-use nicteam_wire::Rtag;
-
-use super::names::{choice, modes, names};
-use super::options::{HIDDEN, device, digits, number};
-use super::{Config, ConfigError, ConfigOption, Values};
-use crate::Traits;
-
-/// The longest that a gap may be kept from who sends.
-pub const MAX_SACK_DELAY: Duration = Duration::from_millis(100);
-
-/// What teams that stripe share, so that each knows the other's hellos. Its
-/// `Debug` does not show it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct StripeKey(String);
-
-impl StripeKey {
-    /// Its bytes: [`StripeKey::SHORTEST`] to [`StripeKey::LONGEST`].
-    pub fn bytes(&self) -> &[u8] {
-        self.0.as_bytes()
-    }
-
-    /// The fewest characters of a key.
-    pub const SHORTEST: usize = 16;
-    /// The most: a block of the hash.
-    pub const LONGEST: usize = 64;
-}
-
-impl fmt::Debug for StripeKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("StripeKey")
-    }
-}
-
-/// What goes by several members towards a host, or a next hop, that does not stripe.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StripePlain {
-    /// Nothing: all is balance-alb's.
-    Off,
-    /// TCP, where that delivers more.
-    #[default]
-    Tcp,
-    /// Every IP flow, where that delivers more. Its frames may arrive in another order.
-    All,
-}
-
-choice!(StripePlain, "stripe_plain");
-
-impl StripePlain {
-    /// Every choice, by number.
-    pub const ALL: [StripePlain; 3] = [StripePlain::Off, StripePlain::Tcp, StripePlain::All];
-
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            StripePlain::Off => "off",
-            StripePlain::Tcp => "tcp",
-            StripePlain::All => "all",
-        }
-    }
-
-    /// Its number, as in a plan.
-    pub const fn number(self) -> u32 {
-        match self {
-            StripePlain::Off => nicteam_machine::constants::PLAIN_OFF,
-            StripePlain::Tcp => nicteam_machine::constants::PLAIN_TCP,
-            StripePlain::All => nicteam_machine::constants::PLAIN_ALL,
-        }
-    }
-}
-
-impl Config {
-    /// What this member carries, Mbit/s, if it was said.
-    pub fn stripe_rate_of(&self, device: &str) -> Option<u32> {
-        self.stripe_rate_mbps.get(device).copied()
-    }
-
-    /// Bytes by which the frames of a member may be longer than the team's MTU
-    /// says: what a redundancy tag takes, where there may be one.
-    pub fn tag_bytes(&self) -> u32 {
-        if self.redundant.is_off() { 0 } else { Rtag::LEN as u32 }
-    }
-}
+use super::option::ConfigOption;
+use crate::config::Config;
+use crate::error::ConfigError;
+use crate::mode::Traits;
+use crate::names::{modes, names};
+use crate::stripe::{DEFAULT_INTERVAL_MS, DEFAULT_SACK_DELAY_MS, MAX_SACK_DELAY, StripeKey, StripePlain};
+use crate::values::{HIDDEN, Values, device, digits, number};
 
 const RATES: Values = Values::Text {
     takes: "devices with their rates in Mbit/s, 1 to 1000000, as in `eth0:1000,eth1:100`, or nothing",
@@ -106,8 +29,6 @@ pub(super) const STRIPE_RATE: ConfigOption = ConfigOption {
     set: |config, text| rates(text).map(|rates| config.stripe_rate_mbps = rates),
 };
 
-/// So a silent failure is found within 30 ms: three probes have to be missing, and a fourth to come back by another path.
-pub(super) const DEFAULT_INTERVAL_MS: u32 = 5;
 const INTERVAL: Values = Values::Positive { max: 1000, words: &[("default", DEFAULT_INTERVAL_MS)] };
 
 /// `stripe_interval`.
@@ -119,8 +40,6 @@ pub(super) const STRIPE_INTERVAL: ConfigOption = ConfigOption {
     set: |config, text| number("stripe_interval", INTERVAL, text).map(|n| config.stripe_interval_ms = n),
 };
 
-/// So TCP bears the wait in a queue that one segment has and the next has not.
-pub(super) const DEFAULT_TCP_MIN_RTT_WLEN_S: Option<u32> = Some(0);
 const LONGEST_WLEN_S: u32 = 86_400;
 const WLEN: Values = Values::Text { takes: "0 to 86400, or `keep`", example: "keep" };
 
@@ -141,8 +60,6 @@ pub(super) const TCP_MIN_RTT_WLEN: ConfigOption = ConfigOption {
 };
 const KEEP: &str = "keep";
 
-/// So what a queue or a late processor does to the order of frames is over, mostly.
-pub(super) const DEFAULT_SACK_DELAY_MS: u32 = 3;
 const SACK_DELAY_VALUES: Values =
     Values::Number { max: MAX_SACK_DELAY.as_millis() as u32, words: &[("off", 0), ("default", DEFAULT_SACK_DELAY_MS)] };
 

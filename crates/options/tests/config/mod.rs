@@ -3,8 +3,8 @@
 mod drawn;
 mod openvswitch;
 
-use nicteam_team::lacp::{AdSelect, LacpRate};
-use nicteam_team::{
+use nicteam_lacp::{AdSelect, LacpRate};
+use nicteam_options::{
     ActiveSlave, AggrLayers, ArpMonitoring, ArpValidate, Config, ConfigError, ConfigOption, HashPolicy, Mode,
     PrimaryReselect, Values,
 };

@@ -1,8 +1,10 @@
 //! Options of balance-tlb and balance-alb.
 
-use super::names::modes;
-use super::options::{INT_MAX, number};
-use super::{Config, ConfigError, ConfigOption, Values};
+use super::option::ConfigOption;
+use crate::config::Config;
+use crate::error::ConfigError;
+use crate::names::modes;
+use crate::values::{INT_MAX, Values, number};
 
 /// `bond_tlb_dynamic_lb_tbl`.
 const SWITCH: Values = Values::Number { max: 1, words: &[("off", 0), ("on", 1), ("default", 1)] };

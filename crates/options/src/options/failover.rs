@@ -8,78 +8,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::names::{choice, modes, names};
-use super::options::{device, digits, number};
-use super::{Config, ConfigError, ConfigOption, Values};
-use crate::Traits;
-use crate::mode::Addresses;
-
-/// Which addresses active-backup members and their team have (`fail_over_mac`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FailOverMac {
-    /// 0: every member has the team's.
-    #[default]
-    None,
-    /// 1: every member keeps its own, and the team has the active member's.
-    Active,
-    /// 2: the active member has the team's, the others their own: at a change
-    /// the old and the new active member swap.
-    Follow,
-}
-
-impl FailOverMac {
-    /// Every choice, by the kernel's number.
-    pub const ALL: [FailOverMac; 3] = [FailOverMac::None, FailOverMac::Active, FailOverMac::Follow];
-
-    /// The kernel's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            FailOverMac::None => "none",
-            FailOverMac::Active => "active",
-            FailOverMac::Follow => "follow",
-        }
-    }
-
-    /// The kernel's number.
-    pub const fn number(self) -> u32 {
-        self as u32
-    }
-}
-
-choice!(FailOverMac, "fail_over_mac");
-
-/// Who is to become the active member (`active_slave`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ActiveSlave {
-    /// Whoever would be chosen if nobody were active (an empty text).
-    Best,
-    /// The member with this device name.
-    Member(String),
-}
-
-/// The highest `queue_id`: as many queues as a bond and a team device have
-/// (the kernel's `tx_queues`, 16 by default).
-pub const MAX_QUEUE_ID: u16 = 16;
+use super::option::ConfigOption;
+use crate::config::Config;
+use crate::error::ConfigError;
+use crate::failover::{ActiveSlave, FailOverMac, MAX_QUEUE_ID};
+use crate::mode::Traits;
+use crate::names::{modes, names};
+use crate::values::{Values, device, digits, number};
 
 impl Config {
-    /// What [`FailOverMac`] members live by: of consequence in active-backup alone.
-    pub fn mac_policy(&self) -> FailOverMac {
-        match self.mode.traits().addresses {
-            Addresses::FailOverMac => self.fail_over_mac,
-            Addresses::Team | Addresses::OwnInFrames | Addresses::Own => FailOverMac::None,
-        }
-    }
-
-    /// The `prio` of the member with this device name.
-    pub fn prio_of(&self, member: &str) -> i32 {
-        self.prio.get(member).copied().unwrap_or(0)
-    }
-
-    /// The `queue_id` of the member with this device name; 0: it has none.
-    pub fn queue_id_of(&self, member: &str) -> u16 {
-        self.queue_id.get(member).copied().unwrap_or(0)
-    }
-
     /// Refuses `active_slave` where no member is the active one (EACCES).
     pub(super) fn check_active_slave(&self) -> Result<(), ConfigError> {
         match &self.active_slave {

@@ -1,10 +1,8 @@
 //! The modes, and what is true of each: one table.
 //!
 //! All other code asks for a trait ([`Mode::traits`]) and names no mode. So a mode is added by a variant and a line of the table
-//! here, and a file of its own where it does what no other does. A test (`tests/places.rs`) holds the exact list of files
+//! here, and a file of its own where it does what no other does. A test (`crates/team/tests/sources/places.rs`) holds the exact list of files
 //! that name a mode.
-
-use crate::Config;
 
 /// How a team spreads its frames (Linux `Documentation/networking/bonding.rst`, `mode`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,7 +141,7 @@ pub enum Addresses {
     Own,
 }
 
-/// Which frames load sharing by buckets takes: the table of [`crate::balance`].
+/// Which frames load sharing by buckets takes: the table of `nicteam_plan::balance`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eligible {
     /// As balance-tlb has it.
@@ -336,20 +334,6 @@ impl Traits {
     /// True where the hash alone chooses among the members, so that it may have a number of buckets of its own.
     pub const fn has_hash_buckets(&self) -> bool {
         matches!(self.sends, Sends::ByHash) && !self.balances_receiving()
-    }
-
-    /// True if LACP agrees with the other end, in this mode with this configuration.
-    pub fn aggregates(&self, config: &Config) -> bool {
-        match self.agrees {
-            Agrees::Never => false,
-            Agrees::Always => true,
-            Agrees::ByOption => config.bond.lacp.is_on(),
-        }
-    }
-
-    /// True if a switch has to treat the links as one group, in this mode with this configuration.
-    pub fn needs_group(&self, config: &Config) -> bool {
-        self.needs_group || self.aggregates(config)
     }
 
     /// True if a frame's bucket decides its member as in Open vSwitch.

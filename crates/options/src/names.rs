@@ -3,9 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::options::{digits, one_of};
-use super::{AggrLayers, ConfigError, HashPolicy, PrimaryReselect};
-use crate::{Mode, Traits};
+use crate::choices::{AggrLayers, HashPolicy, PrimaryReselect};
+use crate::error::ConfigError;
+use crate::mode::{Mode, Traits};
+use crate::values::{digits, one_of};
 
 /// The names of all values of a choice, in the order of its `ALL`.
 macro_rules! names {
@@ -22,7 +23,7 @@ macro_rules! names {
         $crate::Values::Names(&NAMES)
     }};
 }
-pub(super) use names;
+pub(crate) use names;
 
 /// A choice is printed by its name, and read from its name, its number or `default`.
 macro_rules! choice {
@@ -38,12 +39,12 @@ macro_rules! choice {
 
             fn from_str(text: &str) -> Result<Self, $crate::ConfigError> {
                 let known = Self::ALL.map(|choice| (choice, choice.name(), Some(choice.number())));
-                $crate::config::names::named($option, text, &known)
+                $crate::names::named($option, text, &known)
             }
         }
     };
 }
-pub(super) use choice;
+pub(crate) use choice;
 
 choice!(PrimaryReselect, "primary_reselect");
 
@@ -226,7 +227,7 @@ impl FromStr for AggrLayers {
 }
 
 /// The modes of which this is true, in words: where an option has an effect.
-pub(super) fn modes(is_true: impl Fn(&Traits) -> bool) -> String {
+pub(crate) fn modes(is_true: impl Fn(&Traits) -> bool) -> String {
     let names: Vec<&str> =
         Mode::ALL.iter().map(|mode| mode.traits()).filter(|of| is_true(of)).map(|of| of.name).collect();
     match names.split_last() {
@@ -237,7 +238,7 @@ pub(super) fn modes(is_true: impl Fn(&Traits) -> bool) -> String {
 }
 
 /// The value that this text names, by its name, its number or `default`.
-pub(super) fn named<T: Copy + Default>(
+pub(crate) fn named<T: Copy + Default>(
     option: &'static str,
     text: &str,
     known: &[(T, &'static str, Option<u32>)],

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use nicteam_team::lacp::{AdSelect, LacpRate};
-use nicteam_team::stripe::redundant::{Classes, Transport};
-use nicteam_team::{
+use nicteam_lacp::{AdSelect, LacpRate};
+use nicteam_options::{
     ArpAllTargets, ArpMonitoring, ArpValidate, BondOptions, Config, DetectMode, FailOverMac, HashPolicy, LacpMode,
     LacpOptions, MAX_QUEUE_ID, Mode, PrimaryReselect, StripePlain,
 };
+use nicteam_options::{Classes, Transport};
 use nicteam_wire::Mac;
 use proptest::prelude::*;
 

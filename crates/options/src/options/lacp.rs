@@ -15,48 +15,15 @@ use std::collections::BTreeMap;
 use nicteam_lacp::{AdSelect, LacpRate};
 use nicteam_wire::Mac;
 
-use super::names::{modes, named, names};
-use super::options::{INT_MAX, device, digits, number};
-use super::{Config, ConfigError, ConfigOption, Values};
+use super::option::ConfigOption;
+use crate::config::Config;
+use crate::error::ConfigError;
+use crate::lacp::{AGGREGATE_WAIT_MS, LacpOptions};
 use crate::mode::Agrees;
-
-/// What 802.3ad can be told; fields are the kernel's options of the same name
-/// but for a prefix `lacp_` or `ad_`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LacpOptions {
-    /// Speak first, or only to a partner that speaks.
-    pub active: bool,
-    /// How often the partner is asked to speak.
-    pub rate: LacpRate,
-    /// Which aggregator is active, if there is a choice.
-    pub select: AdSelect,
-    /// Priority of the system, 1 to 65535; the lower number comes first. None: the mode's own ([`Config::actor_sys_prio`]).
-    pub actor_sys_prio: Option<u16>,
-    /// Address of the system; `None`: the team's when its first member joins.
-    pub actor_system: Option<Mac>,
-    /// What keys have beside speed and duplex, 0 to 1023.
-    pub user_port_key: u16,
-    /// Collecting and distributing are switched together.
-    pub coupled_control: bool,
-    /// A member without a partner carries nothing, and counts for no carrier.
-    pub strict: bool,
-    /// Port priorities by device, where they are not [`LacpOptions::DEFAULT_PORT_PRIO`].
-    pub actor_port_prio: BTreeMap<String, u16>,
-    /// ARP and neighbour discovery go to every member that distributes.
-    pub broadcast_neighbor: bool,
-    /// How long a member waits for others before its aggregate forms, milliseconds.
-    pub aggregate_wait_ms: u32,
-    /// How long a member that was lost stands by once it is back, milliseconds.
-    pub wait_to_restore_ms: u32,
-    /// How long the aggregate is kept without the process of the team,
-    /// milliseconds; 0: what [`nicteam_lacp::lease`] says of the rate.
-    pub lease_ms: u32,
-}
+use crate::names::{modes, named, names};
+use crate::values::{INT_MAX, Values, device, digits, number};
 
 impl LacpOptions {
-    /// A port's priority in 802.3ad where nothing else is said.
-    pub const DEFAULT_PORT_PRIO: u16 = 255;
-
     /// The kernel gives EACCES for most of these options outside 802.3ad.
     /// (`ad_select` it keeps without effect, and so does this.) It also forces
     /// `miimon` to 100 for the mode: LACP needs speed, duplex and carrier.
@@ -96,29 +63,7 @@ impl LacpOptions {
     }
 }
 
-impl Default for LacpOptions {
-    fn default() -> LacpOptions {
-        LacpOptions {
-            active: true,
-            rate: LacpRate::Slow,
-            select: AdSelect::Stable,
-            actor_sys_prio: None,
-            actor_system: None,
-            user_port_key: 0,
-            coupled_control: true,
-            strict: false,
-            actor_port_prio: BTreeMap::new(),
-            broadcast_neighbor: false,
-            aggregate_wait_ms: AGGREGATE_WAIT_MS,
-            wait_to_restore_ms: 0,
-            lease_ms: 0,
-        }
-    }
-}
-
 const SYS_PRIO_MAX: u32 = 65_535;
-/// `Aggregate_Wait_Time` of IEEE 802.1AX-2014, 6.4.4.
-const AGGREGATE_WAIT_MS: u32 = 2000;
 /// `bond_ad_actor_sys_prio_tbl`.
 const SYS_PRIO: Values = Values::Positive {
     max: SYS_PRIO_MAX,

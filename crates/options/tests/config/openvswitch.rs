@@ -1,7 +1,7 @@
 //! Options of Open vSwitch's modes.
 
-use nicteam_team::lacp::LacpRate;
-use nicteam_team::{BondOptions, Config, DetectMode, LacpMode, Mode};
+use nicteam_lacp::LacpRate;
+use nicteam_options::{BondOptions, Config, DetectMode, LacpMode, Mode};
 use nicteam_wire::Mac;
 
 use super::with;

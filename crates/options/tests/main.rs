@@ -1,0 +1,3 @@
+//! Options by name.
+
+mod config;
