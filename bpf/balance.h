@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * How balance-tlb and balance-alb choose, word for word as
- * crates/team/src/frame/balance.rs, whose module text is the specification; a change
+ * crates/plan/src/balance.rs, whose module text is the specification; a change
  * there is a change here.
  */
 #ifndef NICTEAM_BALANCE_H
@@ -111,7 +111,7 @@ static __always_inline enum kind frame_kind(struct __sk_buff *skb, const struct 
 
 /*
  * True for ARP and whole neighbour discovery, as frame_kind() has it
- * (crates/team/src/frame/balance.rs, is_resolution). A function of its own, as send_copy().
+ * (crates/plan/src/balance.rs, is_resolution). A function of its own, as send_copy().
  */
 __attribute__((noinline)) int is_resolution(struct __sk_buff *skb)
 {

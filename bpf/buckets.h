@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * How Open vSwitch's balance-slb and balance-tcp choose, as crates/team/src/frame/buckets.rs, whose module text is
+ * How Open vSwitch's balance-slb and balance-tcp choose, as crates/plan/src/buckets.rs, whose module text is
  * the specification; a change there is a change here.
  */
 #ifndef NICTEAM_BUCKETS_H

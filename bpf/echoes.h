@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * How fast probes go back, as crates/team/src/frame/stripe/echoes.rs, whose module text is the specification; a change
+ * How fast probes go back, as crates/plan/src/stripe/echoes.rs, whose module text is the specification; a change
  * there is a change here. may_echo() is the twin of TokenBucket (crates/machine/src/token_bucket.rs) in C.
  */
 #ifndef NICTEAM_ECHOES_H

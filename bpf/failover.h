@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What becomes of frames for a member without carrier, as crates/team/src/frame/failover.rs, whose
+ * What becomes of frames for a member without carrier, as crates/plan/src/failover.rs, whose
  * module text is the specification; a change there is a change here.
  *
  * The team device's program has to know another device's carrier. The address of each member's

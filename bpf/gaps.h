@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Gaps that TCP is not told of yet, as crates/team/src/frame/stripe/gaps.rs, and how a
+ * Gaps that TCP is not told of yet, as crates/plan/src/stripe/gaps.rs, and how a
  * segment speaks of one, as crates/wire/src/gap.rs; a change there is a change here.
  */
 #ifndef NICTEAM_GAPS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Hash policies, word for word as crates/team/src/frame/hash.rs, whose module text
+ * Hash policies, word for word as crates/plan/src/hash.rs, whose module text
  * is the specification; a change there is a change here.
  *
  * A VLAN tag beside the frame (skb->vlan_tci) takes no part, except with MPLS:

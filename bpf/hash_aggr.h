@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The policies of illumos aggr, word for word as crates/team/src/frame/hash/aggr.rs,
+ * The policies of illumos aggr, word for word as crates/plan/src/hash/aggr.rs,
  * whose module text is the specification; a change there is a change here.
  */
 #ifndef NICTEAM_HASH_AGGR_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * What the kernel's flow dissector finds for encap2+3 and encap3+4, word for
- * word as crates/team/src/frame/hash/dissect.rs, whose module text is the
+ * word as crates/plan/src/hash/dissect.rs, whose module text is the
  * specification; a change there is a change here.
  *
  * Headers are copied out, not read in place: the place is found step by step,

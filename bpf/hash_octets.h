@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The policies src-ip, dst-ip and src-xor-dst-ip, word for word as crates/team/src/frame/hash/octets.rs, whose module text
+ * The policies src-ip, dst-ip and src-xor-dst-ip, word for word as crates/plan/src/hash/octets.rs, whose module text
  * is the specification; a change there is a change here.
  */
 #ifndef NICTEAM_HASH_OCTETS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Open vSwitch's hashes, word for word as crates/team/src/frame/hash/slb.rs and flow.rs, whose module texts are the
+ * Open vSwitch's hashes, word for word as crates/plan/src/hash/slb.rs and flow.rs, whose module texts are the
  * specification; a change there is a change here.
  */
 #ifndef NICTEAM_HASH_OVS_H

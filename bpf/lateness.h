@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Probes of peers go back, and say how late they were, as crates/team/src/frame/stripe/lateness.rs,
+ * Probes of peers go back, and say how late they were, as crates/plan/src/stripe/lateness.rs,
  * whose module text is the specification; a change there is a change here.
  */
 #ifndef NICTEAM_LATENESS_H
@@ -28,7 +28,7 @@ enum reflected {
 
 /*
  * Makes a peer's probe its own echo, which says when it arrived, for the member that received it to send
- * back (crates/team/src/frame/stripe/receiving.rs, receive_hello() and bound_echo()). Here and not in
+ * back (crates/plan/src/stripe/receiving.rs, receive_hello() and bound_echo()). Here and not in
  * the process: one that is slow, or gone, makes no path a dead one.
  */
 static __always_inline enum reflected reflect(struct __sk_buff *skb, const __u8 *own, __u32 slot)
@@ -59,7 +59,7 @@ static __always_inline enum reflected reflect(struct __sk_buff *skb, const __u8 
 
 /*
  * A probe leaves by the member in this place: says when the wires of its path are
- * reckoned to be free (crates/team/src/frame/stripe/state.rs, due()).
+ * reckoned to be free (crates/plan/src/stripe/state.rs, due()).
  */
 static __always_inline void say_when_due(struct __sk_buff *skb, __u32 slot, __u32 place)
 {

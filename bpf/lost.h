@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * A lost carrier, from where it is seen to whom it concerns, as
- * crates/team/src/frame/stripe/lost.rs, whose module text is the specification; a change there is a
+ * crates/plan/src/stripe/lost.rs, whose module text is the specification; a change there is a
  * change here. Only who knows the kernel's own view of a frame sees it (carrier.bpf.c).
  */
 #ifndef NICTEAM_LOST_H

@@ -105,7 +105,7 @@ struct {
 	__type(value, struct stripe_entry);
 } stripe_index SEC(".maps");
 
-/* A flow, or those of one bucket (crates/team/src/frame/stripe/flows.rs), to a peer or to a plain host. */
+/* A flow, or those of one bucket (crates/plan/src/stripe/flows.rs), to a peer or to a plain host. */
 struct stripe_flow {
 	__u64 since_ns; /* since when its frames are added up, */
 	__u64 taken_ns; /* so much on the wire */
@@ -114,7 +114,7 @@ struct stripe_flow {
 	__u32 wide;
 };
 
-/* A gap in what a TCP connection received (crates/team/src/frame/stripe/gaps.rs). */
+/* A gap in what a TCP connection received (crates/plan/src/stripe/gaps.rs). */
 struct stripe_gap {
 	__u64 since_ns; /* 0: there is none */
 	__u64 heard_ns;
@@ -132,14 +132,14 @@ struct stripe_gap {
 	__u64 turned_ns;
 };
 
-/* How far a TCP connection has sent (crates/team/src/frame/stripe/mending.rs). */
+/* How far a TCP connection has sent (crates/plan/src/stripe/mending.rs). */
 struct stripe_sent {
 	__u32 flow;
 	__u32 end;
 	__u64 at_ns; /* when it did last */
 };
 
-/* How late a path's probes came (crates/team/src/frame/stripe/lateness.rs). */
+/* How late a path's probes came (crates/plan/src/stripe/lateness.rs). */
 struct stripe_late {
 	__u32 path;   /* one more than take_path() answers; 0: none yet */
 	__u32 probes; /* since the last finding, and the least late of them */
@@ -148,7 +148,7 @@ struct stripe_late {
 	__u64 found_at_ns; /* and when it was made; 0: never */
 };
 
-/* Which members have no carrier, as a peer was told, and told (crates/team/src/frame/stripe/lost.rs). */
+/* Which members have no carrier, as a peer was told, and told (crates/plan/src/stripe/lost.rs). */
 struct stripe_lost {
 	__u64 until_ns; /* so long, */
 	__u32 slot;	/* and in the plan of this slot alone */
@@ -201,7 +201,7 @@ struct plain_sent {
 	__u32 place; /* one more than the member's; 0: none */
 };
 
-/* A connection to a plain host, or those of one bucket (crates/team/src/frame/stripe/plain/flows.rs). */
+/* A connection to a plain host, or those of one bucket (crates/plan/src/stripe/plain/flows.rs). */
 struct plain_flow {
 	struct stripe_flow sends;
 	__u64 sample_ns; /* when `sample` left; 0: none is on its way */

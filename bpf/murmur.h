@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
-/* MurmurHash3, as crates/team/src/frame/hash/murmur.rs; a change there is a change here. */
+/* MurmurHash3, as crates/plan/src/hash/murmur.rs; a change there is a change here. */
 #ifndef NICTEAM_MURMUR_H
 #define NICTEAM_MURMUR_H
 

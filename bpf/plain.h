@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Frames to hosts without nicteam, as crates/team/src/frame/stripe/plain/mod.rs, whose module text is
+ * Frames to hosts without nicteam, as crates/plan/src/stripe/plain/mod.rs, whose module text is
  * the specification; a change there is a change here.
  */
 #ifndef NICTEAM_PLAIN_H

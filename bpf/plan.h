@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * What the loader and the programs share. The numbers come from constants.h, which the build writes from src/constants.rs of
- * crates/wire and crates/team and from crates/dataplane/src/bpf/constants.rs; they say what they mean. Of most structures
+ * crates/wire and crates/machine and from crates/dataplane/src/bpf/constants.rs; they say what they mean. Of most structures
  * crates/dataplane/src/bpf has a twin in Rust, which the build holds to the same fields (crates/dataplane/src/bpf/abi.rs).
  * Any change here makes the layout another one: a process that takes a team over then loads programs of its own.
  */
@@ -151,9 +151,9 @@ struct stripe_peer {
 	__u64 system;	   /* which run of it (nicteam_wire::Hello::system) */
 	__u8 team[8];	   /* its team's address, and two zeros */
 	__u16 takes_rtags; /* frames may go to it twice */
-	__u16 keeps_flows; /* crates/team/src/frame/stripe/flows.rs */
+	__u16 keeps_flows; /* crates/plan/src/stripe/flows.rs */
 	__u32 paths_len;   /* 0 to MAX_PATHS; 0: as any other host */
-	__u32 sharers;	   /* who may act upon the same queue, at least 1 (crates/team/src/frame/stripe/lateness.rs) */
+	__u32 sharers;	   /* who may act upon the same queue, at least 1 (crates/plan/src/stripe/lateness.rs) */
 	__u32 spreading;   /* a bit for each place of ours from which more than one path leads to it */
 	struct stripe_path paths[MAX_PATHS];
 	struct stripe_receiver receivers[MAX_MEMBERS];
@@ -181,7 +181,7 @@ struct stripe_note {
 	__u32 heard[MAX_MEMBERS]; /* by its receivers' places: a bit for each place of ours that received their frames */
 };
 
-/* A host without nicteam that frames go to, by its address (crates/team/src/frame/stripe/plain/mod.rs). */
+/* A host without nicteam that frames go to, by its address (crates/plan/src/stripe/plain/mod.rs). */
 struct plain_host {
 	__u8 mac[8];		 /* and two zeros */
 	__u64 used_ns;		 /* when a frame went to it last */

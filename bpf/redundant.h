@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * Frames that go twice, and the one of two that is taken, as
- * crates/team/src/frame/stripe/redundant.rs, whose module text is the specification; a
+ * crates/plan/src/stripe/redundant.rs, whose module text is the specification; a
  * change there is a change here.
  */
 #ifndef NICTEAM_REDUNDANT_H

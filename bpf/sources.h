@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The source addresses that went out through a team, and reflections of them, as crates/team/src/frame/sources.rs,
+ * The source addresses that went out through a team, and reflections of them, as crates/plan/src/sources.rs,
  * whose module text is the specification; a change there is a change here. One difference: which source gives way
  * when there is no room is the map's choice, one that was not looked up for long.
  */

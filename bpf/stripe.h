@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * How stripe chooses, as crates/team/src/frame/stripe/mod.rs, whose module text is
+ * How stripe chooses, as crates/plan/src/stripe/mod.rs, whose module text is
  * the specification; a change there is a change here.
  */
 #ifndef NICTEAM_STRIPE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
-/* A frame as Open vSwitch reads it, as crates/team/src/frame/tagged.rs; a change there is a change here. */
+/* A frame as Open vSwitch reads it, as crates/plan/src/tagged.rs; a change there is a change here. */
 #ifndef NICTEAM_TAGGED_H
 #define NICTEAM_TAGGED_H
 
@@ -44,7 +44,7 @@ static __always_inline int is_snap(const struct snap *snap)
 	return head[0] == 0xaa && head[1] == 0xaa && head[2] == 3 && !(head[3] | head[4] | head[5]);
 }
 
-/* ARP for Ethernet and IPv4: its first six bytes (crates/team/src/frame/sources.rs). */
+/* ARP for Ethernet and IPv4: its first six bytes (crates/plan/src/sources.rs). */
 static __always_inline int is_arp(const __u8 *arp)
 {
 	return !arp[0] && arp[1] == 1 && arp[2] == 8 && !arp[3] && arp[4] == 6 && arp[5] == 4;

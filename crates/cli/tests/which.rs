@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../team/tests/data/kernel-6.1");
+const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../plan/tests/data/kernel-6.1");
 
 fn which(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_nicteam")).arg("which").args(arguments).output().unwrap()

@@ -1,9 +1,9 @@
 //! Link aggregation without I/O, clock or threads.
 //!
 //! Two halves share one value, the [`Plan`]:
-//! the control side ([`Team`], in `control`) turns configuration, link events and the
+//! the control side ([`Team`]) turns configuration, link events and the
 //! passing of time into plans; a dataplane executes the plan frame by frame
-//! ([`Plan::choose`], [`Plan::receive`], in `frame`). Every mode reduces to a plan, and what differs
+//! ([`Plan::choose`], [`Plan::receive`], in `nicteam-plan`). Every mode reduces to a plan, and what differs
 //! from mode to mode is a line of [`mode`], in `nicteam-options`.
 //!
 //! Nothing here opens a socket, reads a clock or keeps a secret: time is an
@@ -12,17 +12,11 @@
 #![forbid(unsafe_code)]
 
 mod control;
-mod frame;
 
 pub use control::{Effect, Event, LinkState, MemberStatus, Team, TeamError, TimerReason};
 pub use control::{Group, Identity, Listen, PagpHeard, Subnet, Traffic};
 pub use control::{PlainEvent, PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
 pub use control::{openvswitch, replay};
-pub use frame::balance::{Balance, Loads, MAX_BUCKETS};
-pub use frame::buckets::Buckets;
-pub use frame::{Action, Choose, Failover, FailoverState, Leg, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
-pub use frame::{MAX_SOURCES, Sources};
-pub use frame::{balance, buckets, hash};
 pub use nicteam_lacp as lacp;
 pub use nicteam_machine::{Duplex, MAX_MEMBERS, MemberId, MemberLink, MemberSet, Time, TokenBucket, constants};
 pub use nicteam_options::{
@@ -30,11 +24,15 @@ pub use nicteam_options::{
     DetectMode, FailOverMac, HashPolicy, LacpMode, LacpOptions, MAX_ARP_TARGETS, MAX_QUEUE_ID, Mode, PrimaryReselect,
     StripeKey, StripePlain, Traits, Values, mode, nearest,
 };
+pub use nicteam_plan::{
+    Action, Balance, Buckets, Choose, Failover, FailoverState, Leg, Loads, MAX_BUCKETS, MAX_SOURCES, Plan, PlanMember,
+    PlanState, Receive, Rewrite, Sources, Verdict, balance, buckets, hash,
+};
 pub use stripe::Stripe;
 
 /// Mode stripe: what it does with each frame, and who else it finds.
 pub mod stripe {
     pub use crate::control::discovery::{Discovery, MAX_NEIGHBOURS, Neighbour, Own, PathStatus, Refused, RefusedLast};
-    pub use crate::frame::stripe::*;
     pub use nicteam_options::MAX_SACK_DELAY;
+    pub use nicteam_plan::stripe::*;
 }

@@ -24,7 +24,7 @@ use self::pace::Pace;
 use self::silent::Silent;
 use super::balance::Balancer;
 use super::{Effect, Event, Members, Team, active};
-use crate::stripe::{Discovery, PlainHost, PlainMember, PlainReport};
+use crate::stripe::{Discovery, PlainReport};
 use crate::{StripePlain, TimerReason};
 
 /// What a team that stripes knows of hosts that do not.
@@ -40,9 +40,6 @@ pub(super) struct OneSided {
 }
 
 state!(struct OneSided { is_on, report, pace, silent, lossy });
-state!(struct PlainReport { hosts, members });
-state!(struct PlainHost { mac, width, delivered_mbps, striped, held_ms });
-state!(struct PlainMember { id, sent, resent });
 
 /// What is known of hosts from what the stack says to them, and from their hellos.
 struct Known<'a> {

@@ -1,6 +1,6 @@
 //! What a dataplane reports of one-sided striping.
 
-use nicteam_machine::MemberId;
+use nicteam_machine::{MemberId, state};
 use nicteam_wire::Mac;
 
 /// What a dataplane has seen of hosts that do not stripe.
@@ -37,3 +37,7 @@ pub struct PlainMember {
     /// Of these, those whose data was sent again.
     pub resent: u64,
 }
+
+state!(struct PlainReport { hosts, members });
+state!(struct PlainHost { mac, width, delivered_mbps, striped, held_ms });
+state!(struct PlainMember { id, sent, resent });

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use nicteam_team::buckets::{BUCKETS, Key};
-use nicteam_team::hash::slb;
-use nicteam_team::{
-    Action, Buckets, Choose, Failover, MAX_SOURCES, MemberId, MemberSet, Plan, PlanMember, PlanState, Receive, Rewrite,
-    Time, Verdict,
+use nicteam_machine::{MemberId, MemberSet, Time};
+use nicteam_plan::buckets::{BUCKETS, Key};
+use nicteam_plan::hash::slb;
+use nicteam_plan::{
+    Action, Buckets, Choose, Failover, MAX_SOURCES, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict,
 };
 use nicteam_wire::{Frame, Mac, Vlan};
 

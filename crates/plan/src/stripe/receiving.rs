@@ -14,7 +14,7 @@ use super::{lost, redundant};
 
 /// What becomes of a frame with a redundancy tag that goes to the team's stack
 /// with these addresses; nothing of one that has none.
-pub(in crate::frame) fn recover(
+pub(crate) fn recover(
     stripe: &Stripe,
     frame: &Frame<'_>,
     (src, dst): (Mac, Mac),
@@ -38,7 +38,7 @@ pub(in crate::frame) fn recover(
 /// What to do with a hello that a member received: the probe of a peer goes back.
 /// Its source must be known, for a peer may use a path that its probes prove, and
 /// only where its members are known do its frames get their team's address.
-pub(in crate::frame) fn receive_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>) -> Verdict {
+pub(crate) fn receive_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>) -> Verdict {
     if Lost::of_frame(frame).is_some() {
         return Verdict::Drop;
     }
@@ -49,7 +49,7 @@ pub(in crate::frame) fn receive_hello(stripe: &Stripe, member: MemberId, frame: 
 }
 
 /// The same once more for a probe that would go back: there are too many.
-pub(in crate::frame) fn bound_echo(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) -> Verdict {
+pub(crate) fn bound_echo(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) -> Verdict {
     let Some(peer) = stripe.peer(frame.src()) else { return Verdict::Drop };
     let is_receiver = peer.receivers.iter().any(|receiver| receiver.mac == frame.src());
     match state.stripe.echoes.may((peer.team, is_receiver.then_some(frame.src())), state.now.as_nanos()) {
@@ -60,7 +60,7 @@ pub(in crate::frame) fn bound_echo(stripe: &Stripe, frame: &Frame<'_>, state: &m
 
 /// The team gets a frame that a member received: by which path it came tells what is missing for good, and which
 /// path lives.
-pub(in crate::frame) fn note_arrival(stripe: &Stripe, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) {
+pub(crate) fn note_arrival(stripe: &Stripe, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) {
     if frame.dst().is_multicast() {
         return;
     }
@@ -74,7 +74,7 @@ pub(in crate::frame) fn note_arrival(stripe: &Stripe, member: MemberId, frame: &
 
 /// The team gets a frame that a member received: if it is no peer's, what it acknowledges counts. What becomes of it
 /// if it is not handed on as it is.
-pub(in crate::frame) fn hear_plain(
+pub(crate) fn hear_plain(
     stripe: &Stripe,
     verdict: Verdict,
     frame: &Frame<'_>,
@@ -97,7 +97,7 @@ pub(in crate::frame) fn hear_plain(
 }
 
 /// A hello that a member received: what the forwarding ends say in it counts from now on.
-pub(in crate::frame) fn take_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) {
+pub(crate) fn take_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) {
     take_echo(stripe, member, frame, state);
     if let Some((receiver, token)) = lost::of_hello(stripe, member, frame) {
         state.stripe.lost.tidy(MAX_PEERS * MAX_MEMBERS, stripe);
@@ -106,7 +106,7 @@ pub(in crate::frame) fn take_hello(stripe: &Stripe, member: MemberId, frame: &Fr
 }
 
 /// A hello of our own leaves: a probe that comes back contradicts what was reported before it left.
-pub(in crate::frame) fn note_hello(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) {
+pub(crate) fn note_hello(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) {
     if Hello::is_probe(frame)
         && let Some((mac, stamp)) = lost::of_probe(stripe, frame)
     {

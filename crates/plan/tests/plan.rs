@@ -1,11 +1,10 @@
 //! The plan, frame by frame.
 
-use nicteam_team::balance::{Eligible, Number};
-use nicteam_team::buckets::{BUCKETS, Key};
-use nicteam_team::{
-    Action, Balance, Buckets, Choose, HashPolicy, MAX_MEMBERS, MemberId, MemberSet, Plan, PlanMember, PlanState,
-    Receive, Rewrite, Verdict, hash,
-};
+use nicteam_machine::{MAX_MEMBERS, MemberId, MemberSet};
+use nicteam_options::HashPolicy;
+use nicteam_plan::balance::{Eligible, Number};
+use nicteam_plan::buckets::{BUCKETS, Key};
+use nicteam_plan::{Action, Balance, Buckets, Choose, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict, hash};
 use nicteam_wire::Frame;
 use proptest::prelude::*;
 

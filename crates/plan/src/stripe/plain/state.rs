@@ -13,13 +13,13 @@ use super::flows::Flows;
 use super::hosts::Hosts;
 use super::look::Look;
 use super::report::PlainReport;
-use crate::frame::hash;
+use crate::hash;
 use nicteam_options::HashPolicy;
 use nicteam_options::StripePlain;
 
 /// Hosts, flows and members.
 #[derive(Clone, Debug, Default)]
-pub(in crate::frame::stripe) struct PlainState {
+pub(in crate::stripe) struct PlainState {
     hosts: Hosts,
     flows: Flows,
     counts: Counts,
@@ -28,7 +28,7 @@ pub(in crate::frame::stripe) struct PlainState {
 impl PlainState {
     /// The member by which a unicast frame that may be balanced leaves; nothing if it goes as in balance-alb. `turn` counts
     /// the frames that choose.
-    pub(in crate::frame::stripe) fn choose(
+    pub(in crate::stripe) fn choose(
         &mut self,
         stripe: &Stripe,
         frame: &Frame<'_>,
@@ -82,7 +82,7 @@ impl PlainState {
 
     /// The team gets a frame of no peer's: what it acknowledges counts. True if gaps that it reports may come of
     /// frames that went by several members.
-    pub(in crate::frame::stripe) fn hear(&mut self, stripe: &Stripe, frame: &Frame<'_>, now: u64) -> bool {
+    pub(in crate::stripe) fn hear(&mut self, stripe: &Stripe, frame: &Frame<'_>, now: u64) -> bool {
         let acknowledgement = members(stripe).and_then(|_| Acknowledgement::of(frame));
         let Some(Acknowledgement { flow, ack }) = acknowledgement else { return false };
         let Some((number, connection)) = self.flows.with_number(flow).connection(flow) else {
@@ -99,7 +99,7 @@ impl PlainState {
     }
 
     /// What is known now; that a host was striped to, once.
-    pub(in crate::frame::stripe) fn take_report(&mut self, now: u64) -> PlainReport {
+    pub(in crate::stripe) fn take_report(&mut self, now: u64) -> PlainReport {
         PlainReport { hosts: self.hosts.take_report(now), members: self.counts.report() }
     }
 }

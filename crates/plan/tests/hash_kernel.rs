@@ -1,7 +1,8 @@
 //! The kernel's hash policies against answers of the kernel's own bonding driver.
 
 use crate::common::{ANSWERS, ENCAP_ANSWERS, ENCAP_FRAMES, FRAMES, pcap_frames};
-use nicteam_team::{HashPolicy, hash};
+use nicteam_options::HashPolicy;
+use nicteam_plan::hash;
 use nicteam_wire::Frame;
 
 /// One column of the answers: how the frames reached the bond, its policy, its members.

@@ -26,7 +26,7 @@
 use nicteam_wire::{Frame, ethertype};
 
 use super::murmur::{add, finish};
-use crate::frame::tagged::Tagged;
+use crate::tagged::Tagged;
 
 /// The bucket of a frame, of a bond with this `bond-hash-basis`.
 pub fn bucket(frame: &Frame<'_>, basis: u32) -> u8 {

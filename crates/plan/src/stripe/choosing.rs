@@ -15,7 +15,7 @@ use nicteam_options::HashPolicy;
 use nicteam_options::StripePlain;
 
 /// What to do with a frame from the stack.
-pub(in crate::frame) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) -> Action {
+pub(crate) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) -> Action {
     if balance::punts(&stripe.other, frame) {
         return Action::Punt;
     }

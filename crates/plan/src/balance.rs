@@ -140,7 +140,7 @@ pub(super) fn punts(balance: &Balance, frame: &Frame<'_>) -> bool {
 }
 
 /// All bytes XORed: the kernel's `_simple_hash`.
-pub(crate) fn simple_hash(bytes: &[u8]) -> u8 {
+pub fn simple_hash(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum, byte| sum ^ byte)
 }
 

@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
-use nicteam_team::HashPolicy::{self, Layer34, SrcDstMac, SrcIp, SrcMac};
-use nicteam_team::hash::drawn::{Drawn, Flow, Host, Links, links_used, used};
+use nicteam_options::HashPolicy;
+use nicteam_options::HashPolicy::{Layer34, SrcDstMac, SrcIp, SrcMac};
+use nicteam_plan::hash::drawn::{Drawn, Flow, Host, Links, links_used, used};
 use nicteam_wire::Mac;
 
 const TCP: u8 = 6;

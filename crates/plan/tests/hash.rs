@@ -1,11 +1,12 @@
 //! Hash policies by hand-made frames: the formulas of the module text, written out.
 
-use nicteam_team::AggrLayers;
-use nicteam_team::HashPolicy::{
-    self, Aggr, DstIp, DstMac, Encap23, Encap34, Layer2, Layer23, Layer34, SrcDstIp, SrcDstMac, SrcDstPort, SrcIp,
-    SrcMac, SrcXorDstIp, VlanSrcMac,
+use nicteam_options::AggrLayers;
+use nicteam_options::HashPolicy;
+use nicteam_options::HashPolicy::{
+    Aggr, DstIp, DstMac, Encap23, Encap34, Layer2, Layer23, Layer34, SrcDstIp, SrcDstMac, SrcDstPort, SrcIp, SrcMac,
+    SrcXorDstIp, VlanSrcMac,
 };
-use nicteam_team::hash::{hash, is_igmp, place};
+use nicteam_plan::hash::{hash, is_igmp, place};
 use nicteam_wire::{Frame, Vlan};
 use proptest::prelude::*;
 
