@@ -32,7 +32,7 @@ pub use stripe::Stripe;
 
 /// Mode stripe: what it does with each frame, and who else it finds.
 pub mod stripe {
-    pub use crate::control::discovery::{Discovery, MAX_NEIGHBOURS, Neighbour, Own, PathStatus, Refused, RefusedLast};
+    pub use nicteam_discovery::{Discovery, MAX_NEIGHBOURS, Neighbour, Own, PathStatus, Refused, RefusedLast};
     pub use nicteam_options::MAX_SACK_DELAY;
     pub use nicteam_plan::stripe::*;
 }

@@ -17,7 +17,6 @@ mod aggregate;
 mod arp_monitor;
 mod balance;
 mod change;
-pub mod discovery;
 mod groups;
 mod hearing;
 mod monitor;
@@ -55,6 +54,7 @@ use self::pagp::PagpHearing;
 use self::parts::Parts;
 use self::timers::Timers;
 use crate::{Choose, Config, Plan, Traits};
+use nicteam_discovery::Source;
 use nicteam_lacp::Lacp;
 use nicteam_machine::{MemberId, MemberLink, Time};
 use nicteam_options::mode::Sends;
@@ -83,7 +83,7 @@ pub struct Team {
     /// stripe: what makes its number one that no other team has, and its stamps such as nobody knows ahead.
     identity: Identity,
     /// Where what follows from secrets comes from.
-    source: discovery::Source,
+    source: Source,
     /// What the mode needs beside.
     parts: Parts,
     timers: Timers,
@@ -120,7 +120,7 @@ impl Team {
             arp: ArpMonitor::default(),
             pagp: PagpHearing::default(),
             identity: Identity::default(),
-            source: discovery::Source::default(),
+            source: Source::default(),
             parts,
             timers: Timers::new(),
             effects: VecDeque::new(),

@@ -2,7 +2,7 @@
 //!
 //! Of an identity the number is written alone. A key is written as a stand-in that says which of the keys seen so far it
 //! is, and of a hello with tags, which follow from keys, the tags are zeros: what a team made of them is noted beside
-//! (`control/discovery/derived.rs`).
+//! (`nicteam_discovery::Source`).
 
 use std::borrow::Cow;
 use std::time::Duration;

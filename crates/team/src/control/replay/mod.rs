@@ -9,7 +9,7 @@
 //! - [`Recording`] is a file of it, [`replay`] tells it to a team again and compares what the team does.
 //!
 //! No key and no secret is recorded. What follows from them, stamps and whether tags are right, is
-//! (`discovery/derived.rs`), so that a replay needs none.
+//! (`nicteam_discovery::Source`), so that a replay needs none.
 
 mod delta;
 mod digest;
@@ -31,7 +31,7 @@ pub use recorded::{Recorded, Segment};
 pub use run::{Difference, Outcome, Until, replay};
 
 use super::Team;
-use super::discovery::{Discovery, Source};
+use nicteam_discovery::{Discovery, Source};
 
 impl Team {
     /// What follows from secrets comes from there from now on.

@@ -17,9 +17,9 @@ use super::entry::{Did, PlanMade};
 use super::input::Input;
 use super::ring::Ring;
 use super::{digest, encode, entry, whole};
-use crate::control::discovery::Source;
 use crate::stripe::{Note, PlainReport};
 use crate::{Config, Effect, Group, Identity, Loads, Subnet, Team, TeamError, Traffic};
+use nicteam_discovery::Source;
 
 /// A team that can be changed by [`Recorded::apply`] alone, and by the functions that stand for it; so all that it is told can
 /// be recorded. For the rest it is a [`Team`].

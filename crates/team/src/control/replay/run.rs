@@ -9,8 +9,8 @@ use super::entry::{Did, Entry, PlanMade, Told};
 use super::file::Recording;
 use super::recorded::watch;
 use super::whole;
-use crate::control::discovery::Source;
 use crate::{Effect, Team};
+use nicteam_discovery::Source;
 
 /// What a replay came to.
 #[derive(Clone, Debug, PartialEq, Eq)]

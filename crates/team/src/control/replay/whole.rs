@@ -10,8 +10,8 @@ use nicteam_machine::state::State;
 
 use super::encode::Keys;
 use super::{Team, digest, encode};
-use crate::control::discovery::Source;
 use crate::{Identity, Plan};
+use nicteam_discovery::Source;
 
 /// The version whose states this one reads: its own.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,118 +1,75 @@
-//! Who else stripes, and which paths to them work.
-//!
-//! Every member announces its team to a group address. A path is used once a
-//! probe that went along it came back, and until it is found dead
-//! (`probing.rs` says when). Peers with traffic are probed often, others seldom:
-//! what the dataplane notes of peers' frames decides. Time is an argument; what
-//! is to be sent is collected by [`Discovery::take_frames`].
-
-mod announcing;
-mod answers;
-mod auth;
-mod delay;
-mod derived;
-mod found;
-mod hearing;
-mod neighbour;
-mod neighbours;
-mod pace;
-mod paths;
-mod plan_pace;
-mod probing;
-mod segments;
-mod sequences;
-mod speaking;
-mod stamps;
-mod tagger;
+//! What discovery is told, and what follows.
 
 use std::time::Duration;
 
+use nicteam_machine::{MemberId, Time, state};
+use nicteam_options::StripeKey;
+use nicteam_plan::stripe::Note;
 use nicteam_wire::{Frame, Hello, HelloKind, Mac};
 
-pub use self::auth::{Refused, RefusedLast};
-pub use self::neighbour::{Neighbour, PathStatus};
-
-use self::announcing::Announcing;
-pub(super) use self::derived::Source;
-
-use self::auth::{Auth, Judgement};
-use self::neighbours::Neighbours;
-use self::pace::Paces;
-use self::plan_pace::{Bucket, PlanPace};
-use self::segments::{Heard, Segments};
-use self::stamps::Stamps;
-use crate::stripe::Note;
-use nicteam_machine::state;
-use nicteam_machine::{MemberId, Time};
-use nicteam_options::StripeKey;
-
-/// A member of ours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Own {
-    /// Which.
-    pub id: MemberId,
-    /// Its own address.
-    pub mac: Mac,
-    /// Its rate, Mbit/s; at least 1.
-    pub rate_mbps: u32,
-    /// True if frames may be sent by it and to it.
-    pub usable: bool,
-}
-
-state!(struct Own { id, mac, rate_mbps, usable });
+use super::announcing::Announcing;
+use super::auth::{Auth, Judgement};
+use super::derived::Source;
+use super::neighbour::Neighbour;
+use super::neighbours::Neighbours;
+use super::own::Own;
+use super::pace::Paces;
+use super::plan_pace::{Bucket, PlanPace};
+use super::segments::{Heard, Segments};
+use super::stamps::Stamps;
 
 /// Finds peers and keeps their paths.
 #[derive(Clone, Debug)]
 pub struct Discovery {
-    system: u64,
-    auth: Auth,
-    segments: Segments,
-    sequence: u32,
+    pub(super) system: u64,
+    pub(super) auth: Auth,
+    pub(super) segments: Segments,
+    pub(super) sequence: u32,
     /// State of the generator that spreads probes over time.
-    random: u64,
-    stamps: Stamps,
+    pub(super) random: u64,
+    pub(super) stamps: Stamps,
     /// What stamps of probes begin with; none: anything.
-    mark: Option<u32>,
-    team: Mac,
-    own: Vec<Own>,
+    pub(super) mark: Option<u32>,
+    pub(super) team: Mac,
+    pub(super) own: Vec<Own>,
     /// From which follow the tokens of our members.
-    lost_tokens: u64,
+    pub(super) lost_tokens: u64,
     /// When something happened last.
-    now: Time,
-    neighbours: Neighbours,
+    pub(super) now: Time,
+    pub(super) neighbours: Neighbours,
     /// Hellos of systems that were heard when there was no more room.
-    overlooked: u64,
+    pub(super) overlooked: u64,
     /// New neighbours that may be taken in.
-    newcomers: Bucket,
-    announcing: Announcing,
+    pub(super) newcomers: Bucket,
+    pub(super) announcing: Announcing,
     /// Teams with traffic, as [`Discovery::peers`] has it.
-    in_use: u8,
+    pub(super) in_use: u8,
     /// Between two probes of a path to a peer with traffic.
-    interval: Duration,
+    pub(super) interval: Duration,
     /// As they were when probes left last.
-    paces: Paces,
+    pub(super) paces: Paces,
     /// When probes are due, or notes are to be read.
-    look_at: Option<Time>,
+    pub(super) look_at: Option<Time>,
     /// Notes are to be read.
-    looks: bool,
+    pub(super) looks: bool,
     /// When what [`Discovery::senders`] and [`Discovery::peers`] say is to be planned.
-    plans: PlanPace,
+    pub(super) plans: PlanPace,
     /// Segments are to be found anew.
-    regroups: bool,
-    outbox: Vec<(MemberId, Vec<u8>)>,
+    pub(super) regroups: bool,
+    pub(super) outbox: Vec<(MemberId, Vec<u8>)>,
 }
 
 state!(struct Discovery { system, auth, segments, sequence, random, stamps, mark, team, own, lost_tokens, now, neighbours, overlooked, newcomers, announcing, in_use, interval, paces, look_at, looks, plans, regroups, outbox });
 
 /// Between two looks at what the dataplane noted, while no peer has traffic.
-const LOOK: Duration = Duration::from_millis(50);
+pub(super) const LOOK: Duration = Duration::from_millis(50);
 /// The most neighbours that are known at once.
 pub const MAX_NEIGHBOURS: usize = 1280;
 /// One of which nothing has proven for so long that it is there gives way to a new one.
-const TRIED: Duration = Duration::from_secs(2);
+pub(super) const TRIED: Duration = Duration::from_secs(2);
 /// And ends after so long where there are more of its kind than [`UNPROVEN`].
-const GIVEN_UP: Duration = Duration::from_secs(10);
-const UNPROVEN: usize = 16;
+pub(super) const GIVEN_UP: Duration = Duration::from_secs(10);
+pub(super) const UNPROVEN: usize = 16;
 /// New neighbours: so many at once, and one more each.
 const NEWCOMERS: u32 = MAX_NEIGHBOURS as u32;
 const NEWCOMER_EACH: Duration = Duration::from_millis(10);
@@ -233,27 +190,27 @@ impl Discovery {
     }
 
     /// What follows from secrets comes from there from now on.
-    pub(super) fn set_source(&mut self, source: Source) {
+    pub fn set_source(&mut self, source: Source) {
         self.auth.derived.set_source(source);
     }
 
     /// The keys that were there when a state was taken, which has none.
-    pub(super) fn restore_keys(&mut self, key: Option<&StripeKey>, old: Option<&StripeKey>) {
+    pub fn restore_keys(&mut self, key: Option<&StripeKey>, old: Option<&StripeKey>) {
         self.auth.restore_keys(key, old);
     }
 
     /// What followed from secrets since the last call; where it is given, what nobody asked for.
-    pub(super) fn take_derived(&mut self) -> impl Iterator<Item = u64> {
+    pub fn take_derived(&mut self) -> impl Iterator<Item = u64> {
         self.auth.derived.take()
     }
 
     /// What follows from the secrets of a recorded team next.
-    pub(super) fn give_derived(&mut self, numbers: &[u64]) {
+    pub fn give_derived(&mut self, numbers: &[u64]) {
         self.auth.derived.give(numbers);
     }
 
     /// True of an address, a team's or a member's, that a host announced that stripes.
-    pub(in super::super) fn is_neighbour(&self, mac: Mac) -> bool {
+    pub fn is_neighbour(&self, mac: Mac) -> bool {
         self.neighbours.with_address(mac).next().is_some()
     }
 
@@ -332,19 +289,19 @@ impl Discovery {
     }
 
     /// Somebody is there, or reached, otherwise than before: a plan is to say so soon.
-    fn change(&mut self, now: Time) {
+    pub(super) fn change(&mut self, now: Time) {
         self.regroups = true;
         self.plans.soon(now);
     }
 
     /// The same without delay.
-    fn change_at_once(&mut self, now: Time) {
+    pub(super) fn change_at_once(&mut self, now: Time) {
         self.regroups = true;
         self.plans.at_once(now);
     }
 
     /// Makes the paths to a neighbour follow from who hears whom.
-    fn follow(&mut self, system: u64, now: Time) {
+    pub(super) fn follow(&mut self, system: u64, now: Time) {
         let chosen = self.neighbours.with(system, now, |neighbour| {
             let chosen = neighbour.choose_paths(&self.own, now);
             if chosen.new {
@@ -363,12 +320,12 @@ impl Discovery {
     }
 
     /// The same of all neighbours.
-    fn follow_all(&mut self, now: Time) {
+    pub(super) fn follow_all(&mut self, now: Time) {
         self.neighbours.systems().into_iter().for_each(|system| self.follow(system, now));
     }
 
     /// Finds our segments anew. That goes over all that is heard: once for each plan.
-    fn find_segments(&mut self) {
+    pub(super) fn find_segments(&mut self) {
         let active = self.own.iter().find(|own| own.usable && own.mac == self.team).map(|own| own.id);
         let heard: Vec<Heard> = self.neighbours.all().map(Neighbour::heard).collect();
         self.segments.find(active, &heard);

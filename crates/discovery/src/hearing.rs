@@ -6,9 +6,9 @@ use nicteam_machine::{MemberId, Time};
 use nicteam_wire::{Hello, HelloKind, Mac};
 
 use super::auth::speaker;
+use super::discovery::{Discovery, GIVEN_UP, MAX_NEIGHBOURS, TRIED, UNPROVEN};
 use super::neighbour::{Echoed, Neighbour, News, patience};
 use super::pace::{Paces, RETRY, Wanted};
-use super::{Discovery, GIVEN_UP, MAX_NEIGHBOURS, TRIED, UNPROVEN};
 
 impl Discovery {
     /// A hello that is to be believed.

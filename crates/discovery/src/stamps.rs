@@ -1,7 +1,7 @@
 //! Stamps of probes: numbers that nobody can know who did not see the probe.
 //!
 //! Where there is no key, an echo proves a path by its stamp alone. So stamps come from a secret that is given in
-//! once ([`crate::Team::set_identity`]), by a keyed function: neither what stands in hellos nor stamps that somebody saw
+//! once ([`Discovery::new`](crate::Discovery::new)), by a keyed function: neither what stands in hellos nor stamps that somebody saw
 //! say what the next ones are.
 
 use std::fmt;

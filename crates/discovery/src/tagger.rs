@@ -89,7 +89,7 @@ mod tests {
     use nicteam_wire::HelloKind;
 
     use super::*;
-    use crate::Config;
+    use nicteam_options::Config;
 
     fn tagger() -> Tagger {
         let mut config = Config::default();

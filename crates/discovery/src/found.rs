@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use nicteam_machine::{MemberId, MemberSet};
+use nicteam_plan::stripe::{MAX_ADDRESSES, MAX_PEERS, Peer, Sender};
 
 use super::auth::Refused;
+use super::discovery::Discovery;
 use super::neighbour::{Neighbour, Rank};
-use super::{Discovery, Own};
-use crate::stripe::{MAX_ADDRESSES, MAX_PEERS, Peer, Sender};
+use super::own::Own;
 
 impl Discovery {
     /// The members that can send.

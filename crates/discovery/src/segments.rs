@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use nicteam_machine::{MemberId, MemberSet, Time, state};
 
-use super::Own;
+use super::own::Own;
 
 /// Keeps what our members hear of each other, and the choices that are to last.
 #[derive(Clone, Debug, Default)]

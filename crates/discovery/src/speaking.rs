@@ -5,8 +5,8 @@ use std::time::Duration;
 use nicteam_machine::{MemberId, Time};
 use nicteam_wire::{Hello, HelloKind, HelloMember, Mac};
 
+use super::discovery::{Discovery, LOOK};
 use super::pace::{Paces, RETRY, Wanted, next_random};
-use super::{Discovery, LOOK};
 
 impl Discovery {
     /// Announces the team by every member that can send.

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use nicteam_machine::{MemberId, Time, state};
+use nicteam_plan::stripe::{Path, Peer, Receiver, Sender};
 use nicteam_wire::{Hello, HelloMember, Mac};
 
+use super::own::Own;
 use super::pace::{Load, Paces, Wanted};
 use super::probing::{Probing, REMEMBERED};
 use super::segments::Heard;
-use super::{Own, delay, paths};
-use crate::stripe::{Path, Peer, Receiver, Sender};
+use super::{delay, paths};
 
 /// A team that announced itself.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 /// Where such numbers come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in super::super) enum Source {
+pub enum Source {
     /// They are computed.
     #[default]
     Secrets,

@@ -225,7 +225,7 @@ impl Neighbours {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Own;
+    use super::super::own::Own;
     use super::*;
     use nicteam_machine::MemberId;
     use nicteam_wire::{Hello, HelloKind, HelloMember};
