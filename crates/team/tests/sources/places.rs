@@ -9,6 +9,7 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/daemon/src/show/openvswitch/bond_show.rs", "a word of `bond/show`"),
     ("crates/daemon/src/show/openvswitch/tests.rs", "tests of what Open vSwitch's commands print"),
     ("crates/daemon/src/show/words.rs", "a test of what 802.3ad prints"),
+    ("crates/expect/src/causes.rs", "causes that have a mode's name"),
     ("crates/experiment/src/catalog.rs", "the shipped experiment of that name"),
     ("crates/experiment/src/engine/able.rs", "a switch's group is a team of these modes"),
     ("crates/experiment/src/engine/ovs.rs", "what Open vSwitch calls the modes that it has"),
