@@ -20,11 +20,10 @@ use std::time::Duration;
 
 use nicteam_machine::bytes::{Reader, Unreadable};
 use nicteam_machine::state::State;
-use nicteam_machine::{MemberId, Time, TokenBucket, state};
+use nicteam_machine::{Derived, MemberId, Time, TokenBucket, state};
 use nicteam_wire::{Hello, HelloKind, Mac};
 
 use super::answers::{ANSWERS_PER_S, Answers, answers};
-use super::derived::Derived;
 use super::sequences::{RECENT, Sequences};
 use super::tagger::{Fitting, Tagger, bits_of, fitting_of, fitting_of_bits, taggers};
 use nicteam_options::StripeKey;

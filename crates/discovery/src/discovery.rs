@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use nicteam_machine::{MemberId, Time, state};
+use nicteam_machine::{MemberId, Source, Time, state};
 use nicteam_options::StripeKey;
 use nicteam_plan::stripe::Note;
 use nicteam_wire::{Frame, Hello, HelloKind, Mac};
 
 use super::announcing::Announcing;
 use super::auth::{Auth, Judgement};
-use super::derived::Source;
 use super::neighbour::Neighbour;
 use super::neighbours::Neighbours;
 use super::own::Own;

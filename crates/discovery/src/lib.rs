@@ -16,7 +16,6 @@ mod announcing;
 mod answers;
 mod auth;
 mod delay;
-mod derived;
 mod discovery;
 mod found;
 mod hearing;
@@ -34,7 +33,6 @@ mod stamps;
 mod tagger;
 
 pub use auth::{Refused, RefusedLast};
-pub use derived::Source;
 pub use discovery::{Discovery, MAX_NEIGHBOURS};
 pub use neighbour::{Neighbour, PathStatus};
 pub use own::Own;

@@ -11,12 +11,14 @@
 pub mod bytes;
 pub mod constants;
 pub mod deadlines;
+mod derived;
 mod link;
 mod member;
 pub mod state;
 mod time;
 mod token_bucket;
 
+pub use derived::{Derived, Source};
 pub use link::{Duplex, MemberLink};
 pub use member::{MAX_MEMBERS, MemberId, MemberSet};
 pub use time::Time;

@@ -13,10 +13,12 @@
 
 mod control;
 
-pub use control::{Effect, Event, LinkState, MemberStatus, Team, TeamError, TimerReason};
-pub use control::{Group, Identity, Listen, PagpHeard, Subnet, Traffic};
-pub use control::{PlainEvent, PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
-pub use control::{openvswitch, replay};
+pub use control::openvswitch;
+pub use control::{Listen, MemberStatus, Team, TimerReason};
+pub use control::{PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
+pub use nicteam_events::{
+    Effect, Event, Group, Identity, LinkState, PagpHeard, PlainEvent, Subnet, TeamError, Traffic,
+};
 pub use nicteam_lacp as lacp;
 pub use nicteam_machine::{Duplex, MAX_MEMBERS, MemberId, MemberLink, MemberSet, Time, TokenBucket, constants};
 pub use nicteam_options::{
@@ -35,4 +37,27 @@ pub mod stripe {
     pub use nicteam_discovery::{Discovery, MAX_NEIGHBOURS, Neighbour, Own, PathStatus, Refused, RefusedLast};
     pub use nicteam_options::MAX_SACK_DELAY;
     pub use nicteam_plan::stripe::*;
+}
+
+/// A team's course, recorded and replayed.
+pub mod replay {
+    use crate::Team;
+    pub use nicteam_replay::{
+        Difference, Ending, Entries, Entry, Input, Outcome, Recording, Segment, Told, Unreadable, Until, head,
+    };
+
+    /// A team with a ring of what it was told.
+    pub type Recorded = nicteam_replay::Recorded<Team>;
+
+    /// Tells a team what is recorded, as far as that. `watch` sees each entry and the team after it.
+    ///
+    /// # Errors
+    /// An entry cannot be read, or no team can begin with the first.
+    pub fn replay(
+        recording: &Recording<'_>,
+        until: Until,
+        watch: impl FnMut(&Entry, &Team),
+    ) -> Result<Outcome, Unreadable> {
+        nicteam_replay::replay(recording, until, watch)
+    }
 }

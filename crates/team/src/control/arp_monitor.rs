@@ -26,10 +26,11 @@ use std::time::Duration;
 use nicteam_machine::{MemberId, Time, state};
 use nicteam_wire::{Frame, Mac, ethertype};
 
-use super::hearing::{Hearing, Message, Role, Traffic};
+use super::hearing::{Hearing, Message, Role};
 use super::monitor::millis;
 use super::{Effect, LinkState, Subnet, Team, probe};
 use crate::{ArpAllTargets, ArpMonitoring, TimerReason};
+use nicteam_events::Traffic;
 
 /// What the ARP monitor keeps. In every mode and also while it is off: it may be switched on.
 #[derive(Clone, Debug, Default)]

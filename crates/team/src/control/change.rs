@@ -14,7 +14,7 @@ use nicteam_machine::{MAX_MEMBERS, MemberId, Time};
 use super::monitor::millis;
 use super::parts::Parts;
 use super::{Effect, Event, LinkState, Team, TimerReason, active};
-use crate::{ActiveSlave, Config, ConfigError, TeamError};
+use crate::{ActiveSlave, Config, TeamError};
 
 impl Team {
     /// Goes on with another configuration; what follows from it is one plan,
@@ -219,25 +219,6 @@ impl Team {
         self.force_primary = false;
         if let Some(from) = self.active.take() {
             self.effects.push_back(Effect::Event(Event::Active { from: Some(from), to: None }));
-        }
-    }
-}
-
-impl TeamError {
-    /// What to do about it, if there is something to say.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            TeamError::Config(error) => ConfigError::hint(error),
-            TeamError::ModeNeedsNoMembers { .. } => {
-                Some("take the team down and add it anew with the other mode".to_owned())
-            }
-            TeamError::AddressesNeedNoMembers => Some("take the team down and add it anew".to_owned()),
-            TeamError::NotUp { .. } => Some("a member can become the active one once it is up".to_owned()),
-            TeamError::NoBuckets(_) => Some("buckets migrate in mode ovs-balance-slb".to_owned()),
-            TeamError::NotEnabled { .. } => Some("a bucket can migrate to a member that may send".to_owned()),
-            TeamError::NotOpenVSwitch(_) => Some("set its device down, or remove it from the team".to_owned()),
-            TeamError::NoActiveMember(_) => Some("set mode=active-backup, or set xmit_hash_policy".to_owned()),
-            TeamError::Full | TeamError::Duplicate(_) | TeamError::NoMember(_) | TeamError::NotAMember(_) => None,
         }
     }
 }

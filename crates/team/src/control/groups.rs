@@ -12,19 +12,10 @@ use nicteam_machine::{MemberId, Time};
 use nicteam_wire::membership;
 
 use super::{Effect, Team};
-use crate::{Choose, TimerReason};
+use crate::{Choose, Group, TimerReason};
 
 /// Between two reports (the kernel's HZ / 5).
 const BETWEEN: Duration = Duration::from_millis(200);
-
-/// A multicast group of the team's stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// Its address.
-    pub address: IpAddr,
-    /// IPv4: an IGMPv2 querier was heard, so that nobody reads IGMPv3.
-    pub igmp_v2: bool,
-}
 
 impl Team {
     /// The groups that the team's stack has joined, after [`Effect::ReadGroups`].

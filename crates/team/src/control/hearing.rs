@@ -6,23 +6,12 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use nicteam_events::Traffic;
 use nicteam_machine::{Time, state};
 use nicteam_wire::{Arp, Frame, Ndisc, NdiscKind, Vlan, ethertype};
 
 use super::Subnet;
 use crate::ArpMonitoring;
-
-/// Frames that a member has sent and received since it joined, those that the
-/// team did not take included. What the control side sends need not be counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
-    /// Frames sent.
-    pub tx_frames: u64,
-    /// Frames received.
-    pub rx_frames: u64,
-}
-
-state!(struct Traffic { tx_frames, rx_frames });
 
 /// When a member was last heard of.
 #[derive(Clone, Debug)]

@@ -17,6 +17,7 @@ mod aggregate;
 mod arp_monitor;
 mod balance;
 mod change;
+mod door;
 mod groups;
 mod hearing;
 mod monitor;
@@ -27,24 +28,18 @@ mod parts;
 mod plain;
 mod planning;
 mod probe;
-pub mod replay;
 mod stripe;
 mod terms;
 mod timers;
-mod words;
+mod whole;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
 use nicteam_wire::Mac;
 
-pub use self::groups::Group;
-pub use self::hearing::Traffic;
-pub use self::pagp::PagpHeard;
-pub use self::plain::{PlainEvent, PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
-pub use self::probe::Subnet;
-pub use self::stripe::Identity;
-pub use self::terms::{Effect, Event, LinkState, Listen, MemberStatus, TeamError, TimerReason};
+pub use self::plain::{PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
+pub use self::terms::{Listen, MemberStatus, TimerReason};
 
 use self::arp_monitor::ArpMonitor;
 use self::hearing::Hearing;
@@ -54,9 +49,9 @@ use self::pagp::PagpHearing;
 use self::parts::Parts;
 use self::timers::Timers;
 use crate::{Choose, Config, Plan, Traits};
-use nicteam_discovery::Source;
+use nicteam_events::{Effect, Event, Identity, Input, LinkState, PagpHeard, Subnet, TeamError};
 use nicteam_lacp::Lacp;
-use nicteam_machine::{MemberId, MemberLink, Time};
+use nicteam_machine::{MemberId, MemberLink, Source, Time};
 use nicteam_options::mode::Sends;
 
 /// A team's control side.

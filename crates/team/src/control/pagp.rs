@@ -9,42 +9,13 @@ use std::time::Duration;
 
 use nicteam_machine::bytes::{Reader, Unreadable};
 use nicteam_machine::state::State;
-use nicteam_machine::{MemberId, Time, state};
-use nicteam_wire::{Frame, Mac, Pagp};
+use nicteam_machine::{MemberId, Time};
+use nicteam_wire::{Frame, Pagp};
 
-use super::{Effect, Event, Team};
+use super::{Effect, Event, PagpHeard, Team};
 
 /// So long a hello counts: three and a half of those that leave each 30 s, as Cisco's ports wait for a partner.
 const LASTS: Duration = Duration::from_secs(105);
-
-/// What the other end of a member says of itself by PAgP.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PagpHeard {
-    /// The member.
-    pub member: MemberId,
-    /// Address of the switch.
-    pub device: Mac,
-    /// Its name, if it says.
-    pub device_name: String,
-    /// Name of its port, if it says.
-    pub port_name: String,
-    /// True: its port is in mode `auto`; false: in mode `desirable`.
-    pub auto: bool,
-}
-
-state!(struct PagpHeard { member, device, device_name, port_name, auto });
-
-impl PagpHeard {
-    /// The mode of the port, in Cisco's words.
-    pub fn mode(&self) -> &'static str {
-        if self.auto { "auto" } else { "desirable" }
-    }
-
-    /// The switch, by its name if it says one.
-    pub fn switch(&self) -> String {
-        if self.device_name.is_empty() { self.device.to_string() } else { self.device_name.clone() }
-    }
-}
 
 /// The last hello of each member.
 #[derive(Clone, Debug, Default)]

@@ -8,37 +8,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use nicteam_machine::state;
-use nicteam_wire::{Arp, Mac, Ndisc, NdiscKind, Vlan, tagged};
+use nicteam_events::Subnet;
+use nicteam_wire::{Arp, Mac, Ndisc, NdiscKind, tagged};
 
 use crate::ArpMonitoring;
-
-/// An address of the team's stack, or of a device above the team, and the subnet around it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subnet {
-    /// The tags of frames from there, the outermost first: those of the VLAN
-    /// devices on the way up (`bond_verify_device_path`).
-    pub tags: Vec<Vlan>,
-    /// The address.
-    pub address: IpAddr,
-    /// Bits of it that name the subnet.
-    pub prefix_len: u8,
-}
-
-state!(struct Subnet { tags, address, prefix_len });
-
-impl Subnet {
-    /// True if this address lies in the subnet.
-    fn contains(&self, ip: IpAddr) -> bool {
-        let (differs, bits) = match (self.address, ip) {
-            (IpAddr::V4(own), IpAddr::V4(ip)) => (u128::from(own.to_bits() ^ ip.to_bits()), 32),
-            (IpAddr::V6(own), IpAddr::V6(ip)) => (own.to_bits() ^ ip.to_bits(), 128),
-            _ => return false,
-        };
-        // A shift by all bits leaves none that could differ.
-        differs.checked_shr(bits - bits.min(self.prefix_len.into())).unwrap_or(0) == 0
-    }
-}
 
 /// A question for each target, from a member with this address.
 pub(super) fn questions(monitor: &ArpMonitoring, subnets: &[Subnet], mac: Mac) -> Vec<Vec<u8>> {
@@ -86,7 +59,7 @@ fn solicited_node(ip: Ipv6Addr) -> Ipv6Addr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nicteam_wire::{Frame, ethertype};
+    use nicteam_wire::{Frame, Vlan, ethertype};
 
     const MAC: Mac = Mac([2, 0, 0, 0, 0, 1]);
 

@@ -3,8 +3,6 @@
 //! Towards everybody who does not stripe the mode is balance-alb: the files
 //! under `balance` do that part.
 
-use std::fmt;
-
 use nicteam_machine::{MemberId, Time};
 use nicteam_wire::{Arp, Frame, Mac, Ndisc, ethertype};
 
@@ -12,27 +10,10 @@ use super::monitor::millis;
 use super::parts::Parts;
 use super::{Effect, Team};
 use crate::stripe::{Discovery, Note, Own};
-use crate::{Choose, TimerReason};
+use crate::{Choose, Identity, TimerReason};
 
 /// What a member is taken to carry where nobody knows, Mbit/s.
 const UNKNOWN_RATE_MBPS: u32 = 1000;
-
-/// What is random of a process that runs a team. Its `Debug` does not show the secret.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Identity {
-    /// From this stripe takes the number that no other team has and
-    /// no earlier run of this one ([`nicteam_wire::Hello::system`]), and balance-tcp which bucket has which member first.
-    /// Everybody may see it.
-    pub number: u64,
-    /// From this come the stamps of probes; nobody sees it.
-    pub secret: [u8; 32],
-}
-
-impl fmt::Debug for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Identity({:#x})", self.number)
-    }
-}
 
 impl Team {
     /// Who else stripes, and the paths to them; in stripe alone.

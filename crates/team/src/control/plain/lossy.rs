@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use nicteam_machine::{MemberId, MemberSet, Time, state};
 
-use super::event::PlainEvent;
 use crate::stripe::PlainMember;
+use nicteam_events::PlainEvent;
 
 /// Over how long segments are counted, at least.
 const WINDOW: Duration = Duration::from_secs(1);

@@ -4,13 +4,12 @@
 //! they answer anyhow: ARP (`silent.rs`), and which member's segments TCP had to send again (`lossy.rs`). Both compare
 //! members with each other, over the same host and at the same moment: what befalls all of them says nothing of one.
 
-mod event;
 mod lossy;
 mod pace;
 mod silent;
 mod status;
 
-pub use event::PlainEvent;
+use nicteam_events::PlainEvent;
 pub use status::{PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
 
 use std::borrow::Cow;

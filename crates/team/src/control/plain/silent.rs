@@ -24,8 +24,8 @@ use nicteam_machine::{MemberId, MemberSet, Time, state};
 use nicteam_wire::{Arp, Mac, Vlan};
 
 use super::Known;
-use super::event::PlainEvent;
 use crate::stripe::{PlainHost, PlainReport};
+use nicteam_events::PlainEvent;
 
 /// Between two questions.
 const ROUND: Duration = Duration::from_millis(100);

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
+use nicteam_events::Input;
 use nicteam_machine::{MemberId, MemberLink};
+use nicteam_options::Config;
+use nicteam_plan::{Choose, Plan, Receive};
 use nicteam_wire::{Frame, Hello, Mac, SlowPdu, ethertype};
-
-use super::input::Input;
-use crate::{Choose, Config, Plan, Receive};
 
 /// The most characters of a line.
 const LONGEST: usize = 400;

@@ -2,23 +2,23 @@
 //!
 //! Of an identity the number is written alone. A key is written as a stand-in that says which of the keys seen so far it
 //! is, and of a hello with tags, which follow from keys, the tags are zeros: what a team made of them is noted beside
-//! (`nicteam_discovery::Source`).
+//! (`nicteam_machine::Source`).
 
 use std::borrow::Cow;
 use std::time::Duration;
 
+use nicteam_events::{Group, Identity, Input, Subnet, Traffic};
 use nicteam_lacp::Answer;
 use nicteam_machine::bytes::{Reader, Unreadable, put_address, put_bytes, put_member, put_number, put_text};
 use nicteam_machine::{Duplex, MemberId, MemberLink, MemberSet};
+use nicteam_options::{Config, ConfigOption};
+use nicteam_plan::Loads;
+use nicteam_plan::stripe::{Note, PlainHost, PlainMember, PlainReport};
 use nicteam_wire::{Hello, LacpState, Mac, PortInfo, Vlan, ethertype};
-
-use super::input::Input;
-use crate::stripe::{Note, PlainHost, PlainMember, PlainReport};
-use crate::{Config, ConfigOption, Group, Identity, Loads, Subnet, Traffic};
 
 /// Keys of a recorded team, in the order in which it was told them. Printed as nothing.
 #[derive(Clone, Default)]
-pub(super) struct Keys(Vec<String>);
+pub struct Keys(Vec<String>);
 
 impl Keys {
     /// What is written in the place of a key: a key itself, one for each that was seen.
@@ -249,7 +249,7 @@ pub(super) fn tags(frame: &[u8]) -> Option<std::ops::Range<usize>> {
 const HEADER: usize = 14;
 
 /// The options that are not the default's.
-pub(super) fn put_config(to: &mut Vec<u8>, config: &Config, keys: &mut Keys) {
+pub fn put_config(to: &mut Vec<u8>, config: &Config, keys: &mut Keys) {
     let defaults = Config::default().options();
     let differs = |(name, value): &(&str, String)| !defaults.contains(&(*name, value.clone()));
     let options: Vec<(&str, String)> = config.options_and_wish().into_iter().filter(differs).collect();
@@ -261,7 +261,8 @@ pub(super) fn put_config(to: &mut Vec<u8>, config: &Config, keys: &mut Keys) {
     }
 }
 
-pub(super) fn take_config(from: &mut Reader<'_>) -> Result<Config, Unreadable> {
+/// The options of a configuration, with stand-ins for its keys.
+pub fn take_config(from: &mut Reader<'_>) -> Result<Config, Unreadable> {
     let mut config = Config::default();
     for _ in 0..from.count(2)? {
         let (name, value) = (from.text()?, from.text()?);

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
+use nicteam_events::{Effect, TeamError};
 use nicteam_machine::{MemberId, MemberSet};
+use nicteam_plan::balance::{Eligible, Number, Punt};
+use nicteam_plan::buckets::Key;
+use nicteam_plan::stripe::{Path, Peer, Plain, Receiver, Sender, Stripe};
+use nicteam_plan::{Balance, Buckets, Choose, Failover, Plan, PlanMember, Receive, Rewrite};
 use nicteam_wire::Mac;
 
 use super::encode;
-use crate::balance::{Eligible, Number, Punt};
-use crate::buckets::Key;
-use crate::stripe::{Path, Peer, Plain, Receiver, Sender, Stripe};
-use crate::{Balance, Buckets, Choose, Effect, Failover, Plan, PlanMember, Receive, Rewrite, TeamError};
 
 /// Takes in numbers and bytes. Not made against somebody who wants two plans to have the same digest.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +83,7 @@ impl Digest {
 }
 
 /// A plan without the tokens in it, which follow from keys.
-pub(super) fn of_plan(plan: &Plan) -> u64 {
+pub fn of_plan(plan: &Plan) -> u64 {
     let Plan { generation, choose, members, lease, failover, notes_sources } = plan;
     let mut digest = Digest::new();
     digest.number(*generation);

@@ -7,25 +7,26 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nicteam_events::{Effect, Group, Identity, Input, Subnet, TeamError, Traffic};
 use nicteam_lacp::Answer;
-use nicteam_machine::{MemberId, MemberLink, Time};
+use nicteam_machine::{MemberId, MemberLink, Source, Time};
+use nicteam_options::Config;
+use nicteam_plan::Loads;
+use nicteam_plan::stripe::{Note, PlainReport};
 use nicteam_wire::Mac;
 
 use super::digest::Digest;
 use super::encode::Keys;
 use super::entry::{Did, PlanMade};
-use super::input::Input;
+use super::recordable::Recordable;
 use super::ring::Ring;
-use super::{digest, encode, entry, whole};
-use crate::stripe::{Note, PlainReport};
-use crate::{Config, Effect, Group, Identity, Loads, Subnet, Team, TeamError, Traffic};
-use nicteam_discovery::Source;
+use super::{digest, encode, entry};
 
 /// A team that can be changed by [`Recorded::apply`] alone, and by the functions that stand for it; so all that it is told can
-/// be recorded. For the rest it is a [`Team`].
+/// be recorded. For the rest it is a team.
 #[derive(Clone, Debug)]
-pub struct Recorded {
-    team: Team,
+pub struct Recorded<T> {
+    team: T,
     recorder: Option<Box<Recorder>>,
 }
 
@@ -49,16 +50,16 @@ struct Recorder {
     did: Did,
 }
 
-impl Recorded {
-    /// A team as [`Team::new`] makes it, with a ring of at most so many bytes.
+impl<T: Recordable> Recorded<T> {
+    /// A team as [`Recordable::begin`] makes it, with a ring of at most so many bytes.
     ///
     /// # Errors
-    /// What [`Team::new`] refuses.
-    pub fn begin(config: Config, mac: Mac, now: Time, limit: usize) -> Result<Recorded, TeamError> {
+    /// What [`Recordable::begin`] refuses.
+    pub fn begin(config: Config, mac: Mac, now: Time, limit: usize) -> Result<Recorded<T>, TeamError> {
         let (mut keys, mut bytes, did) = (Keys::default(), Vec::new(), Did::default());
         encode::put_beginning(&mut bytes, &config, mac, &mut keys);
         did.put(&mut bytes);
-        let mut team = Team::new(config, mac, now)?;
+        let mut team = T::begin(config, mac, now)?;
         team.set_source(Source::Noted);
         let mut ring = Ring::new(limit);
         ring.enter(entry::BEGINNING, &bytes, now);
@@ -69,14 +70,14 @@ impl Recorded {
     /// Tells the team something.
     ///
     /// # Errors
-    /// What [`Team::apply`] refuses.
+    /// What [`Recordable::apply`] refuses.
     pub fn apply(&mut self, input: Input<'_>, now: Time) -> Result<(), TeamError> {
         let Some(recorder) = &mut self.recorder else { return self.team.apply(input, now) };
         debug_assert!(recorder.effects.is_empty(), "a change before the effects of the last one were polled");
         recorder.apply(&mut self.team, input, now)
     }
 
-    /// The next thing to do, in order; see [`Team::poll_effect`].
+    /// The next thing to do, in order; see [`Recordable::poll_effect`].
     pub fn poll_effect(&mut self) -> Option<Effect> {
         match &mut self.recorder {
             Some(recorder) => recorder.effects.pop_front(),
@@ -114,10 +115,10 @@ impl Recorded {
 }
 
 impl Recorder {
-    fn apply(&mut self, team: &mut Team, input: Input<'_>, now: Time) -> Result<(), TeamError> {
+    fn apply<T: Recordable>(&mut self, team: &mut T, input: Input<'_>, now: Time) -> Result<(), TeamError> {
         let Recorder { ring, keys, effects, bytes, did } = self;
         if ring.wants_segment()
-            && let Some(state) = whole::state(team, keys)
+            && let Some(state) = team.state(keys)
         {
             ring.begin_segment(&state);
         }
@@ -136,7 +137,12 @@ impl Recorder {
 }
 
 /// Notes what a team did, and takes its effects.
-pub(super) fn watch(team: &mut Team, result: &Result<(), TeamError>, did: &mut Did, effects: &mut VecDeque<Effect>) {
+pub(super) fn watch<T: Recordable>(
+    team: &mut T,
+    result: &Result<(), TeamError>,
+    did: &mut Did,
+    effects: &mut VecDeque<Effect>,
+) {
     did.derived.extend(team.take_derived());
     if let Err(error) = result {
         digest::take_error(did.effects.get_or_insert_with(Digest::new), error);
@@ -153,23 +159,23 @@ pub(super) fn watch(team: &mut Team, result: &Result<(), TeamError>, did: &mut D
 }
 
 /// Not recorded.
-impl From<Team> for Recorded {
-    fn from(team: Team) -> Recorded {
+impl<T> From<T> for Recorded<T> {
+    fn from(team: T) -> Recorded<T> {
         Recorded { team, recorder: None }
     }
 }
 
-impl Deref for Recorded {
-    type Target = Team;
+impl<T> Deref for Recorded<T> {
+    type Target = T;
 
-    fn deref(&self) -> &Team {
+    fn deref(&self) -> &T {
         &self.team
     }
 }
 
-/// [`Team`]'s functions of the same names, by the one door.
+/// A team's functions of the same names, by the one door.
 #[allow(missing_docs)]
-impl Recorded {
+impl<T: Recordable> Recorded<T> {
     pub fn set_identity(&mut self, identity: Identity, now: Time) {
         let _ = self.apply(Input::Identity(identity), now);
     }

@@ -89,7 +89,7 @@ impl PlainEvent {
     }
 
     /// True if it concerns what balance-alb does, too.
-    pub(super) fn is_of_silence(&self) -> bool {
+    pub fn is_of_silence(&self) -> bool {
         matches!(self, PlainEvent::Silent { .. } | PlainEvent::Heard { .. })
     }
 }

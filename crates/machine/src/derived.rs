@@ -19,14 +19,14 @@ pub enum Source {
 
 /// The numbers, in the order in which they are asked for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Derived {
+pub struct Derived {
     source: Source,
     numbers: VecDeque<u64>,
 }
 
 impl Derived {
     /// The next one. Where a recording lacks it, its team took another course, and it is computed.
-    pub(super) fn number(&mut self, compute: impl FnOnce() -> u64) -> u64 {
+    pub fn number(&mut self, compute: impl FnOnce() -> u64) -> u64 {
         match self.source {
             Source::Secrets => compute(),
             Source::Noted => {
@@ -39,17 +39,17 @@ impl Derived {
     }
 
     /// Numbers come from there from now on.
-    pub(super) fn set_source(&mut self, source: Source) {
+    pub fn set_source(&mut self, source: Source) {
         (self.source, self.numbers) = (source, VecDeque::new());
     }
 
     /// Those that were noted, or not asked for, since the last call.
-    pub(super) fn take(&mut self) -> impl Iterator<Item = u64> {
+    pub fn take(&mut self) -> impl Iterator<Item = u64> {
         self.numbers.drain(..)
     }
 
     /// The next ones of a recording.
-    pub(super) fn give(&mut self, numbers: &[u64]) {
+    pub fn give(&mut self, numbers: &[u64]) {
         self.numbers = numbers.iter().copied().collect();
     }
 }

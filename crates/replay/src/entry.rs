@@ -1,13 +1,14 @@
 //! An entry of a recording: what a team was told, and what it did.
 
+use nicteam_events::Input;
 use nicteam_machine::Time;
 use nicteam_machine::bytes::{Reader, Unreadable, put_number, put_text};
+use nicteam_options::Config;
+use nicteam_plan::Plan;
 use nicteam_wire::Mac;
 
 use super::digest::Digest;
-use super::input::Input;
 use super::{encode, words};
-use crate::{Config, Plan};
 
 /// An entry.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,15 +2,14 @@
 
 use std::collections::VecDeque;
 
-use nicteam_machine::Time;
+use nicteam_events::{Effect, Input};
 use nicteam_machine::bytes::Unreadable;
+use nicteam_machine::{Source, Time};
 
 use super::entry::{Did, Entry, PlanMade, Told};
 use super::file::Recording;
+use super::recordable::Recordable;
 use super::recorded::watch;
-use super::whole;
-use crate::{Effect, Team};
-use nicteam_discovery::Source;
 
 /// What a replay came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,13 +65,13 @@ impl Until {
 ///
 /// # Errors
 /// An entry cannot be read, or no team can begin with the first.
-pub fn replay(
+pub fn replay<T: Recordable>(
     recording: &Recording<'_>,
     until: Until,
-    mut watch: impl FnMut(&Entry, &Team),
+    mut watch: impl FnMut(&Entry, &T),
 ) -> Result<Outcome, Unreadable> {
     let mut outcome = Outcome { entries: 0, plans: 0, last: Time::ZERO, difference: None };
-    let mut replayed: Option<Team> = None;
+    let mut replayed: Option<T> = None;
     for entry in recording.entries() {
         let entry = entry?;
         if !until.includes(&entry) {
@@ -80,7 +79,7 @@ pub fn replay(
         }
         match (&entry.told, &mut replayed) {
             (Told::Began(config, mac), _) => {
-                let mut team = Team::new((**config).clone(), *mac, entry.at)
+                let mut team = T::begin((**config).clone(), *mac, entry.at)
                     .map_err(|error| Unreadable::new(format!("no team can begin as it did: {error}")))?;
                 team.set_source(Source::Recording);
                 replayed = Some(team);
@@ -88,7 +87,7 @@ pub fn replay(
             // What was before is there.
             (Told::State(_), Some(_)) => continue,
             (Told::State(state), None) => {
-                replayed = Some(whole::team(state)?);
+                replayed = Some(T::of_state(state)?);
                 continue;
             }
             (Told::Input(_), None) => return Err(begins_in_the_middle(&entry)),
@@ -119,7 +118,7 @@ fn begins_in_the_middle(entry: &Entry) -> Unreadable {
 }
 
 /// Tells a team what one entry says; what it did other than the recorded one.
-fn step(team: &mut Team, entry: &Entry, input: &super::Input<'static>) -> Option<Difference> {
+fn step<T: Recordable>(team: &mut T, entry: &Entry, input: &Input<'static>) -> Option<Difference> {
     let (mut did, mut effects) = (Did::default(), VecDeque::new());
     let result = team.apply(input.clone(), entry.at);
     watch(team, &result, &mut did, &mut effects);
