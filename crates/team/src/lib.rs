@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod control;
+pub mod replay;
 
 pub use control::openvswitch;
 pub use control::{Listen, MemberStatus, Team, TimerReason};
@@ -37,27 +38,4 @@ pub mod stripe {
     pub use nicteam_discovery::{Discovery, MAX_NEIGHBOURS, Neighbour, Own, PathStatus, Refused, RefusedLast};
     pub use nicteam_options::MAX_SACK_DELAY;
     pub use nicteam_plan::stripe::*;
-}
-
-/// A team's course, recorded and replayed.
-pub mod replay {
-    use crate::Team;
-    pub use nicteam_replay::{
-        Difference, Ending, Entries, Entry, Input, Outcome, Recording, Segment, Told, Unreadable, Until, head,
-    };
-
-    /// A team with a ring of what it was told.
-    pub type Recorded = nicteam_replay::Recorded<Team>;
-
-    /// Tells a team what is recorded, as far as that. `watch` sees each entry and the team after it.
-    ///
-    /// # Errors
-    /// An entry cannot be read, or no team can begin with the first.
-    pub fn replay(
-        recording: &Recording<'_>,
-        until: Until,
-        watch: impl FnMut(&Entry, &Team),
-    ) -> Result<Outcome, Unreadable> {
-        nicteam_replay::replay(recording, until, watch)
-    }
 }

@@ -5,10 +5,10 @@
 //! member has the highest `prio`, but not alone, it stays. The kernel (since 6.0)
 //! prefers the first of that `prio` whenever it has to choose.
 
+use nicteam_events::LinkState;
 use nicteam_machine::{Duplex, MemberId};
 
-use super::monitor::Member;
-use super::{LinkState, Members};
+use super::monitor::{Member, Members};
 use crate::{Config, PrimaryReselect};
 
 /// What the choice depends on beside the members.

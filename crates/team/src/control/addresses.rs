@@ -3,10 +3,11 @@
 //! Linux drivers/net/bonding/bond_main.c, `bond_do_fail_over_mac` and
 //! `bond_get_old_active`.
 
+use nicteam_events::Effect;
 use nicteam_machine::MemberId;
 use nicteam_wire::Mac;
 
-use super::{Effect, Team};
+use super::Team;
 use crate::FailOverMac;
 
 impl Team {

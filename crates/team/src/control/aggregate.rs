@@ -5,32 +5,17 @@
 //! In Linux drivers/net/bonding: `bond_3ad_bind_slave`, `bond_3ad_handle_link_change`,
 //! `bond_3ad_adapter_speed_duplex_changed`, `bond_3ad_set_carrier`.
 
-use std::collections::BTreeMap;
 use std::mem;
 use std::time::Duration;
 
+use nicteam_events::{Effect, Event, LinkState};
 use nicteam_lacp::{Answer, Lacp, LacpConfig, LacpEffect, PortParams};
-use nicteam_machine::{MemberId, MemberLink, MemberSet, Time, state};
+use nicteam_machine::{MemberId, MemberLink, Time};
 use nicteam_wire::Mac;
 
-use super::{Effect, Event, LinkState, Team, balance};
+use super::parts::Aggregate;
+use super::{Team, balance};
 use crate::{Config, LacpMode, TimerReason, Traits};
-
-/// What ended processes said last, and how long ago their partners were heard.
-type Remembered = BTreeMap<MemberId, (Answer, Duration)>;
-
-/// What a team keeps that agrees with its partners.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Aggregate {
-    /// From the first member on.
-    pub(super) lacp: Option<Lacp>,
-    /// What is known of ended processes' ports while members are taken in.
-    beginning: Option<Remembered>,
-    /// The members that distributed when LACP last said so.
-    distributing: MemberSet,
-}
-
-state!(struct Aggregate { lacp, beginning, distributing });
 
 impl Team {
     /// Until [`Team::members_complete`], LACP agrees on nothing and says

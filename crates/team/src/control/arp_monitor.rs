@@ -20,38 +20,16 @@
 //! - A member that joined without carrier is up when it was heard of; the kernel
 //!   may take it up before.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nicteam_machine::{MemberId, Time, state};
+use nicteam_events::{Effect, LinkState, Traffic};
+use nicteam_machine::{MemberId, Time};
 use nicteam_wire::{Frame, Mac, ethertype};
 
 use super::hearing::{Hearing, Message, Role};
 use super::monitor::millis;
-use super::{Effect, LinkState, Subnet, Team, probe};
+use super::{Team, probe};
 use crate::{ArpAllTargets, ArpMonitoring, TimerReason};
-use nicteam_events::Traffic;
-
-/// What the ARP monitor keeps. In every mode and also while it is off: it may be switched on.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ArpMonitor {
-    /// The subnets in which it asks.
-    pub(super) subnets: Vec<Subnet>,
-    /// What was heard of each member.
-    pub(super) hearing: BTreeMap<MemberId, Hearing>,
-    /// The member that is tried while none is active.
-    pub(super) candidate: Option<MemberId>,
-}
-
-state!(struct ArpMonitor { subnets, hearing, candidate });
-
-impl ArpMonitor {
-    /// A member has left.
-    pub(super) fn forget(&mut self, id: MemberId) {
-        self.hearing.remove(&id);
-        self.candidate.take_if(|candidate| *candidate == id);
-    }
-}
 
 impl Team {
     /// Takes in a frame that a member received, from the destination address on,

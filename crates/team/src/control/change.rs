@@ -9,12 +9,13 @@
 
 use std::mem;
 
+use nicteam_events::{Effect, Event, LinkState, TeamError};
 use nicteam_machine::{MAX_MEMBERS, MemberId, Time};
 
 use super::monitor::millis;
 use super::parts::Parts;
-use super::{Effect, Event, LinkState, Team, TimerReason, active};
-use crate::{ActiveSlave, Config, TeamError};
+use super::{Team, TimerReason, active};
+use crate::{ActiveSlave, Config};
 
 impl Team {
     /// Goes on with another configuration; what follows from it is one plan,

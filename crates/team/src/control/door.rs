@@ -1,8 +1,9 @@
 //! The one door to a team: all that it can be told goes in by [`Team::apply`].
 
+use nicteam_events::{Input, TeamError};
 use nicteam_machine::Time;
 
-use super::{Input, Team, TeamError};
+use super::Team;
 
 impl Team {
     /// Tells the team something.

@@ -8,11 +8,12 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
+use nicteam_events::{Effect, Group};
 use nicteam_machine::{MemberId, Time};
 use nicteam_wire::membership;
 
-use super::{Effect, Team};
-use crate::{Choose, Group, TimerReason};
+use super::Team;
+use crate::{Choose, TimerReason};
 
 /// Between two reports (the kernel's HZ / 5).
 const BETWEEN: Duration = Duration::from_millis(200);

@@ -3,15 +3,36 @@
 //! Linux drivers/net/bonding/bond_main.c, `bond_rcv_validate`, `bond_arp_rcv`,
 //! `bond_validate_arp`, `bond_na_rcv`, `bond_validate_na`, `slave_last_rx`.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use nicteam_events::Traffic;
-use nicteam_machine::{Time, state};
+use nicteam_events::{Subnet, Traffic};
+use nicteam_machine::{MemberId, Time, state};
 use nicteam_wire::{Arp, Frame, Ndisc, NdiscKind, Vlan, ethertype};
 
-use super::Subnet;
 use crate::ArpMonitoring;
+
+/// What the ARP monitor keeps. In every mode and also while it is off: it may be switched on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ArpMonitor {
+    /// The subnets in which it asks.
+    pub(super) subnets: Vec<Subnet>,
+    /// What was heard of each member.
+    pub(super) hearing: BTreeMap<MemberId, Hearing>,
+    /// The member that is tried while none is active.
+    pub(super) candidate: Option<MemberId>,
+}
+
+state!(struct ArpMonitor { subnets, hearing, candidate });
+
+impl ArpMonitor {
+    /// A member has left.
+    pub(super) fn forget(&mut self, id: MemberId) {
+        self.hearing.remove(&id);
+        self.candidate.take_if(|candidate| *candidate == id);
+    }
+}
 
 /// When a member was last heard of.
 #[derive(Clone, Debug)]

@@ -6,12 +6,16 @@
 //! down to whole `miimon` intervals), and what the kernel decides at the next
 //! reading is decided at once.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use nicteam_events::LinkState;
 use nicteam_machine::{MemberId, MemberLink, Time, state};
 
-use super::LinkState;
 use crate::{Config, TimerReason};
+
+/// The members, by place.
+pub(super) type Members = BTreeMap<MemberId, Member>;
 
 /// What the control side keeps of a member.
 #[derive(Clone, Debug)]

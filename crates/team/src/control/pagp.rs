@@ -4,39 +4,16 @@
 //! keeps them single otherwise, and a static team meets a switch that learns its address at one port after the other. The
 //! team listens in every mode and says so; nothing else follows.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nicteam_machine::bytes::{Reader, Unreadable};
-use nicteam_machine::state::State;
+use nicteam_events::{Effect, Event, PagpHeard};
 use nicteam_machine::{MemberId, Time};
 use nicteam_wire::{Frame, Pagp};
 
-use super::{Effect, Event, PagpHeard, Team};
+use super::Team;
 
 /// So long a hello counts: three and a half of those that leave each 30 s, as Cisco's ports wait for a partner.
 const LASTS: Duration = Duration::from_secs(105);
-
-/// The last hello of each member.
-#[derive(Clone, Debug, Default)]
-pub(super) struct PagpHearing(BTreeMap<MemberId, (PagpHeard, Time)>);
-
-impl State for PagpHearing {
-    fn put(&self, to: &mut Vec<u8>) {
-        self.0.put(to);
-    }
-
-    fn take(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
-        State::take(from).map(PagpHearing)
-    }
-}
-
-impl PagpHearing {
-    /// A member has left.
-    pub(super) fn forget(&mut self, id: MemberId) {
-        self.0.remove(&id);
-    }
-}
 
 impl Team {
     /// The members at whose other end a port speaks PAgP, by place, with what it said last.

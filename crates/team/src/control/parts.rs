@@ -4,15 +4,33 @@
 //! their own those that share load and those that do not, and stripe is three of them. A part is made when the
 //! mode begins and goes with it.
 
-use nicteam_lacp::Lacp;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use nicteam_discovery::Discovery;
+use nicteam_lacp::{Answer, Lacp};
 use nicteam_machine::{MemberId, MemberSet, state};
 
-use super::aggregate::Aggregate;
 use super::balance::{Balancer, Buckets};
 use super::openvswitch::Bond;
 use super::plain::OneSided;
-use crate::stripe::Discovery;
 use crate::{Config, Traits};
+
+/// What ended processes said last, and how long ago their partners were heard.
+pub(super) type Remembered = BTreeMap<MemberId, (Answer, Duration)>;
+
+/// What a team keeps that agrees with its partners.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Aggregate {
+    /// From the first member on.
+    pub(super) lacp: Option<Lacp>,
+    /// What is known of ended processes' ports while members are taken in.
+    pub(super) beginning: Option<Remembered>,
+    /// The members that distributed when LACP last said so.
+    pub(super) distributing: MemberSet,
+}
+
+state!(struct Aggregate { lacp, beginning, distributing });
 
 /// The parts of a team.
 #[derive(Clone, Debug, Default)]

@@ -8,29 +8,19 @@
 
 use std::time::Duration;
 
+use nicteam_discovery::Discovery;
+use nicteam_events::LinkState;
 use nicteam_lacp::Lacp;
 use nicteam_machine::{MemberId, MemberSet};
-use nicteam_wire::Mac;
+use nicteam_options::mode::{Eligible, Receives, Sends};
+use nicteam_plan::stripe::{Plain, Sender, Stripe};
 
 use super::balance::Balancer;
-use super::monitor::{Member, millis};
-use super::parts::Parts;
-use super::{LinkState, Members, active, openvswitch};
+use super::facts::Facts;
+use super::monitor::{Member, Members, millis};
+use super::{active, openvswitch};
 use crate::balance::{Balance, Number, Punt};
-use crate::stripe::{Discovery, Plain, Sender, Stripe};
-use crate::{Choose, Config, Failover, PlanMember, Receive, Rewrite, StripePlain, hash};
-use nicteam_options::mode::{Eligible, Receives, Sends, Traits};
-
-/// What a plan follows from.
-pub(super) struct Facts<'a> {
-    pub(super) config: &'a Config,
-    pub(super) traits: &'a Traits,
-    /// The team's address.
-    pub(super) team: Mac,
-    pub(super) members: &'a Members,
-    pub(super) active: Option<MemberId>,
-    pub(super) parts: &'a Parts,
-}
+use crate::{Choose, Failover, PlanMember, Receive, Rewrite, StripePlain, hash};
 
 /// How a frame finds its member, and each member's line.
 pub(super) fn lines(facts: &Facts<'_>) -> (Choose, Vec<PlanMember>) {

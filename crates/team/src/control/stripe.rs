@@ -3,14 +3,16 @@
 //! Towards everybody who does not stripe the mode is balance-alb: the files
 //! under `balance` do that part.
 
+use nicteam_discovery::{Discovery, Own};
+use nicteam_events::{Effect, Identity};
 use nicteam_machine::{MemberId, Time};
+use nicteam_plan::stripe::Note;
 use nicteam_wire::{Arp, Frame, Mac, Ndisc, ethertype};
 
+use super::Team;
 use super::monitor::millis;
 use super::parts::Parts;
-use super::{Effect, Team};
-use crate::stripe::{Discovery, Note, Own};
-use crate::{Choose, Identity, TimerReason};
+use crate::{Choose, TimerReason};
 
 /// What a member is taken to carry where nobody knows, Mbit/s.
 const UNKNOWN_RATE_MBPS: u32 = 1000;

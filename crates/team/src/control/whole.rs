@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use nicteam_discovery::Discovery;
+use nicteam_events::{Effect, Identity, TeamError};
 use nicteam_machine::bytes::{Reader, Unreadable, put_number, put_text};
 use nicteam_machine::state::State;
 use nicteam_machine::{MemberId, Source, Time};
@@ -13,7 +14,7 @@ use nicteam_replay::{Input, Keys, Recordable, plan_digest, put_config, take_conf
 use nicteam_wire::Mac;
 
 use super::Team;
-use crate::{Config, Effect, Identity, Plan, TeamError};
+use crate::{Config, Plan};
 
 /// The version whose states this one reads: its own.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,5 +1,6 @@
 //! What a team is told, and asked, that shares load or whose members have addresses of their own.
 
+use nicteam_events::Effect;
 use nicteam_machine::{MemberId, Time};
 use nicteam_wire::Mac;
 
@@ -8,7 +9,7 @@ use super::buckets::Channel;
 use super::{Balancer, REBALANCE, Situation};
 use crate::TimerReason;
 use crate::balance::Loads;
-use crate::control::{Effect, Team, planning};
+use crate::control::{Team, planning};
 
 impl Team {
     /// The address that a member's device is to carry now; [`Effect::SetMac`]

@@ -8,25 +8,16 @@
 
 use std::time::Duration;
 
-use nicteam_machine::{MemberId, Time, state};
+use nicteam_events::Effect;
+use nicteam_machine::{MemberId, Time};
 use nicteam_wire::Mac;
 
+use super::inherited::Inherited;
 use super::{Balancer, Situation};
 use crate::Receive;
-use crate::control::Effect;
 
 /// `RLB_PROMISC_TIMEOUT`.
 const LASTS: Duration = Duration::from_secs(10);
-
-/// A lost member's address, while the active one hears it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Inherited {
-    lost: MemberId,
-    mac: Mac,
-    until: Time,
-}
-
-state!(struct Inherited { lost, mac, until });
 
 impl Balancer {
     /// Members are lost, or back, or the active one is another, or time has passed.

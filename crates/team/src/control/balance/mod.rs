@@ -12,25 +12,27 @@ mod addresses;
 mod buckets;
 mod events;
 mod inherit;
+mod inherited;
 mod resolution;
 mod rlb;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
+use nicteam_events::Effect;
+use nicteam_machine::state;
+use nicteam_machine::{MemberId, MemberSet, Time};
+use nicteam_options::mode::{Addresses as Have, Traits};
 use nicteam_wire::{Mac, Vlan, learning_packet};
 
 pub(super) use self::buckets::Buckets;
 
 use self::addresses::Addresses;
 use self::buckets::Channel;
-use self::inherit::Inherited;
+use self::inherited::Inherited;
 use self::rlb::Rlb;
-use super::{Effect, Members};
+use super::monitor::Members;
 use crate::{Config, Receive, Rewrite};
-use nicteam_machine::state;
-use nicteam_machine::{MemberId, MemberSet, Time};
-use nicteam_options::mode::{Addresses as Have, Traits};
 
 /// Between two assignments (`BOND_TLB_REBALANCE_INTERVAL`).
 pub(super) const REBALANCE: Duration = Duration::from_secs(10);

@@ -9,14 +9,16 @@
 
 use std::mem;
 
+use nicteam_events::{Effect, TeamError};
 use nicteam_machine::{MemberId, Time};
+use nicteam_options::mode::Sends;
 
-use super::super::{Effect, Members, Team};
+use super::super::Team;
 use super::{Bond, Move, interval, moves, settle, uses_buckets};
 use crate::balance::Loads;
+use crate::control::monitor::Members;
 use crate::hash::slb::BUCKETS;
-use crate::{Config, TeamError, TimerReason};
-use nicteam_options::mode::Sends;
+use crate::{Config, TimerReason};
 
 impl Team {
     /// Gives a bucket a member (`bond/migrate`).

@@ -4,12 +4,13 @@
 //! each address that was learned on other ports of the bridge. Here these are the sources that the dataplane has
 //! noted. Where a partner speaks LACP it knows without being taught.
 
+use nicteam_events::Effect;
 use nicteam_machine::{MemberId, Time};
+use nicteam_options::mode::Sends;
 use nicteam_wire::{Mac, Vlan, rarp_packet};
 
-use super::super::{Effect, Team};
+use super::super::Team;
 use super::{Negotiation, falls_back, uses_buckets};
-use nicteam_options::mode::Sends;
 
 impl Team {
     /// The sources that the dataplane has noted, each with its VLAN, 0 for none: the answer to [`Effect::ReadSources`].

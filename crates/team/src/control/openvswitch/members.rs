@@ -1,13 +1,13 @@
 //! Which members may send, and which one is the active one (`bond_run`, `bond_choose_active_member`).
 
+use nicteam_events::{Effect, Event, LinkState, TeamError};
 use nicteam_lacp::{Lacp, ReceiveState};
 use nicteam_machine::{MemberId, Time};
-
-use super::super::monitor::is_live;
-use super::super::{Event, LinkState, Team};
-use super::{Negotiation, falls_back, negotiation, uses_buckets};
-use crate::{Effect, TeamError};
 use nicteam_options::mode::Sends;
+
+use super::super::Team;
+use super::super::monitor::is_live;
+use super::{Negotiation, falls_back, negotiation, uses_buckets};
 
 impl Team {
     /// An earlier process of this team had this active member, by its device. It becomes the active one again, if it is up

@@ -18,16 +18,17 @@ mod status;
 
 use std::fmt;
 
+use nicteam_lacp::{Lacp, PortStatus, ReceiveState};
+use nicteam_machine::MemberId;
+use nicteam_machine::state;
+use nicteam_options::mode::{Sends, Traits};
+
 pub use self::rebalance::{Bucket, Move, interval, moves, settle};
 pub use self::status::{BondMember, BondStatus};
 
 use crate::Config;
 use crate::balance::Loads;
 use crate::hash::slb::BUCKETS;
-use nicteam_lacp::{Lacp, PortStatus, ReceiveState};
-use nicteam_machine::MemberId;
-use nicteam_machine::state;
-use nicteam_options::mode::{Sends, Traits};
 
 /// How far LACP has come on a bond (`enum lacp_status`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

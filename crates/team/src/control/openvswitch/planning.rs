@@ -1,16 +1,16 @@
 //! From a bond to the plan: how frames leave, and what becomes of those that come (`choose_output_member`,
 //! `bond_check_admissibility`).
 
+use nicteam_events::LinkState;
 use nicteam_lacp::Lacp;
 use nicteam_machine::MemberId;
+use nicteam_options::mode::{Receives, Sends, Traits};
 
-use super::super::LinkState;
+use super::super::facts::Facts;
 use super::super::monitor::is_live;
-use super::super::planning::Facts;
 use super::{Bond, Negotiation, falls_back, negotiation, uses_buckets};
 use crate::buckets::{Buckets, Key};
 use crate::{Choose, Config, Receive};
-use nicteam_options::mode::{Receives, Sends, Traits};
 
 /// How a frame finds its member in one of Open vSwitch's modes (`choose_output_member`).
 pub(in super::super) fn choose(facts: &Facts<'_>, bond: &Bond) -> Choose {

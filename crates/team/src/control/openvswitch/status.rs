@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use nicteam_events::LinkState;
 use nicteam_machine::{MemberId, Time};
 
-use super::super::{LinkState, Team};
+use super::super::Team;
 use super::{Bond, Negotiation};
 use crate::TimerReason;
 

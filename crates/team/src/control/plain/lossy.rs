@@ -9,10 +9,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nicteam_machine::{MemberId, MemberSet, Time, state};
-
-use crate::stripe::PlainMember;
 use nicteam_events::PlainEvent;
+use nicteam_machine::{MemberId, MemberSet, Time, state};
+use nicteam_plan::stripe::PlainMember;
 
 /// Over how long segments are counted, at least.
 const WINDOW: Duration = Duration::from_secs(1);

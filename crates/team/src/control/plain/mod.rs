@@ -4,27 +4,25 @@
 //! they answer anyhow: ARP (`silent.rs`), and which member's segments TCP had to send again (`lossy.rs`). Both compare
 //! members with each other, over the same host and at the same moment: what befalls all of them says nothing of one.
 
+mod events;
+mod known;
 mod lossy;
 mod pace;
 mod silent;
 mod status;
 
 use nicteam_events::PlainEvent;
+use nicteam_machine::{MemberId, MemberSet, Time, state};
+use nicteam_plan::stripe::PlainReport;
+use nicteam_wire::Mac;
+
 pub use status::{PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
 
-use std::borrow::Cow;
-use std::net::Ipv4Addr;
-
-use nicteam_machine::{MemberId, MemberSet, Time, state};
-use nicteam_wire::{Arp, Frame, Mac, Vlan, ethertype};
-
+use self::known::Known;
 use self::lossy::Lossy;
 use self::pace::Pace;
 use self::silent::Silent;
-use super::balance::Balancer;
-use super::{Effect, Event, Members, Team, active};
-use crate::stripe::{Discovery, PlainReport};
-use crate::{StripePlain, TimerReason};
+use crate::StripePlain;
 
 /// What a team that stripes knows of hosts that do not.
 #[derive(Clone, Debug, Default)]
@@ -39,31 +37,6 @@ pub(super) struct OneSided {
 }
 
 state!(struct OneSided { is_on, report, pace, silent, lossy });
-
-/// What is known of hosts from what the stack says to them, and from their hellos.
-struct Known<'a> {
-    balancer: Option<&'a Balancer>,
-    discovery: Option<&'a Discovery>,
-}
-
-impl Known<'_> {
-    /// Where a host can be asked: its IPv4 addresses, each with the VLAN that it is in.
-    fn places_of(&self, mac: Mac) -> Vec<(Ipv4Addr, Option<Vlan>)> {
-        self.balancer.map(|balancer| balancer.places_of(mac)).unwrap_or_default()
-    }
-
-    /// True of a host that stripes, whether there is a path to it or not: it answers by any of its members to any of ours,
-    /// and has probes of its own.
-    fn stripes(&self, mac: Mac) -> bool {
-        self.discovery.is_some_and(|discovery| discovery.is_neighbour(mac))
-    }
-
-    /// The hosts that the stack has spoken to since and that do not stripe, the last first.
-    fn spoken_since(&self, since: Time) -> Vec<Mac> {
-        let spoken = self.balancer.map(|balancer| balancer.spoken_since(since)).unwrap_or_default();
-        spoken.into_iter().filter(|mac| !self.stripes(*mac)).collect()
-    }
-}
 
 /// What follows from a report or a deadline.
 #[derive(Debug, Default)]
@@ -131,82 +104,5 @@ impl OneSided {
 
     fn poll_timeout(&self) -> Option<Time> {
         [self.pace.next(), self.silent.round_at(), self.lossy.next()].into_iter().flatten().min()
-    }
-}
-
-impl Team {
-    /// What the dataplane says of hosts that do not stripe, the answer to [`Effect::ReadPlain`].
-    pub fn handle_plain(&mut self, report: &PlainReport, now: Time) {
-        self.assert_drained();
-        let known = Known { balancer: self.parts.balancer.as_ref(), discovery: self.parts.discovery.as_ref() };
-        let Some(one_sided) = &mut self.parts.one_sided else { return };
-        let outcome = one_sided.take_report(report, &known, now);
-        self.after_one_sided(outcome, now);
-    }
-
-    /// A deadline of these has come.
-    pub(super) fn ask_plain_hosts(&mut self, now: Time) {
-        if let Some(one_sided) = &mut self.parts.one_sided {
-            let outcome = one_sided.handle_timeout(now);
-            self.after_one_sided(outcome, now);
-        }
-    }
-
-    /// A member received ARP; true if it answers a question of ours, which is none of the stack's.
-    pub(super) fn hear_plain_host(&mut self, member: MemberId, frame: &Frame<'_>) -> bool {
-        let Some(one_sided) = &mut self.parts.one_sided else { return false };
-        if frame.ethertype() != ethertype::ARP {
-            return false;
-        }
-        Arp::decode(frame.payload()).is_ok_and(|arp| one_sided.silent.hear(member, frame.dst(), &arp))
-    }
-
-    /// The members that can send are these.
-    pub(super) fn follow_one_sided(&mut self, now: Time) {
-        let Some(one_sided) = &mut self.parts.one_sided else {
-            self.timers.stop(TimerReason::Plain);
-            return;
-        };
-        let balancer = self.parts.balancer.as_ref();
-        let live = self.members.iter().filter(|(_, member)| member.is_live());
-        let own = live.filter_map(|(&id, _)| Some((id, balancer?.own_mac(id)?)));
-        let events = one_sided.set_own(self.config.stripe_plain, own.collect(), now);
-        self.effects.extend(events.into_iter().map(|event| Effect::Event(Event::Plain(event))));
-        self.await_plain_hosts();
-    }
-
-    /// The members, without those by which no answer comes back, if others are up.
-    pub(super) fn members_heard(&self) -> Cow<'_, Members> {
-        let silent = self.parts.silent();
-        if silent.is_empty() {
-            return Cow::Borrowed(&self.members);
-        }
-        let heard = self.members.iter().filter(|(id, _)| !silent.contains(**id));
-        let heard: Members = heard.map(|(id, member)| (*id, member.clone())).collect();
-        if heard.keys().any(|id| active::is_up(&heard, *id)) { Cow::Owned(heard) } else { Cow::Borrowed(&self.members) }
-    }
-
-    fn after_one_sided(&mut self, outcome: Outcome, now: Time) {
-        let Outcome { asks, frames, events } = outcome;
-        let changes_silence = events.iter().any(PlainEvent::is_of_silence);
-        let changes = !events.is_empty();
-        self.effects.extend(events.into_iter().map(|event| Effect::Event(Event::Plain(event))));
-        if changes_silence {
-            self.settle(true, now);
-        } else if changes {
-            self.update_plan();
-        }
-        self.effects.extend(frames.into_iter().map(|(member, frame)| Effect::Transmit { member, frame }));
-        if asks {
-            self.effects.push_back(Effect::ReadPlain);
-        }
-        self.await_plain_hosts();
-    }
-
-    fn await_plain_hosts(&mut self) {
-        match self.parts.one_sided.as_ref().and_then(OneSided::poll_timeout) {
-            Some(at) => self.timers.set(TimerReason::Plain, at),
-            None => self.timers.stop(TimerReason::Plain),
-        }
     }
 }

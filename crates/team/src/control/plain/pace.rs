@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use nicteam_machine::{Time, state};
-
-use crate::stripe::PlainReport;
+use nicteam_plan::stripe::PlainReport;
 
 /// Between two reports while hosts are striped to.
 const OFTEN: Duration = Duration::from_millis(250);

@@ -20,12 +20,12 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
+use nicteam_events::PlainEvent;
 use nicteam_machine::{MemberId, MemberSet, Time, state};
+use nicteam_plan::stripe::{PlainHost, PlainReport};
 use nicteam_wire::{Arp, Mac, Vlan};
 
-use super::Known;
-use crate::stripe::{PlainHost, PlainReport};
-use nicteam_events::PlainEvent;
+use super::known::Known;
 
 /// Between two questions.
 const ROUND: Duration = Duration::from_millis(100);

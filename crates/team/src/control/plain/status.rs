@@ -4,10 +4,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use nicteam_machine::{MemberId, Time};
+use nicteam_plan::stripe::PlainHost;
 use nicteam_wire::Mac;
 
 use crate::control::Team;
-use crate::stripe::PlainHost;
 
 /// What a team that stripes does towards hosts that do not.
 #[derive(Clone, Debug, PartialEq, Eq)]
