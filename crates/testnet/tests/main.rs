@@ -1,4 +1,6 @@
-//! The source files of each crate as a graph.
+//! The source files of each crate: which import each other, and how long they are.
+
+mod size;
 
 use std::fs;
 use std::path::{Path, PathBuf};
