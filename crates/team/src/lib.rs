@@ -6,6 +6,9 @@
 //! ([`Plan::choose`], [`Plan::receive`], in `nicteam-plan`). Every mode reduces to a plan, and what differs
 //! from mode to mode is a line of [`mode`], in `nicteam-options`.
 //!
+//! The parts are crates that know no [`Team`]; this one composes them, and re-exports what users of a team need of them
+//! (`docs/design/team-crates.md`).
+//!
 //! Nothing here opens a socket, reads a clock or keeps a secret: time is an
 //! argument, randomness a seed, and the shell that does the I/O lives in
 //! `nicteam-daemon`.
