@@ -36,6 +36,7 @@ mod multipath;
 mod on_wire;
 mod overrides;
 mod pattern;
+mod predict;
 mod programs;
 mod read;
 mod record;
@@ -68,6 +69,9 @@ pub use limit::{Limit, limit};
 pub use links_used::{LinksUsed, links_used, links_used_json, show_links_used};
 pub use nicteam_diagnostics::{Diagnostic, Diagnostics};
 pub use overrides::Overrides;
+pub use predict::{
+    Measured, Predicted, Spread as PredictedSpread, predict, predict_drawn, predicted_json, show_predicted,
+};
 pub use programs::check_programs;
 pub use reference::{key_reference, schema};
 pub use repeat::MOST_REPETITIONS;

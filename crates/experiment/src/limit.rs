@@ -14,11 +14,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use crate::on_wire::{Packet, is_ipv6};
-use crate::resolved::{Cable, Direction, Run, Topology, Workload};
+use nicteam_predict::on_wire::SEGMENTS_PER_ACK;
 
-/// Segments that one acknowledgement answers.
-const SEGMENTS_PER_ACK: f64 = 2.0;
+use crate::on_wire::{is_ipv6, mean_packet, packet};
+use crate::resolved::{Cable, Direction, Run, Topology, Workload};
 
 /// A run's limit.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,7 +133,7 @@ fn flows_of(run: &Run, direction: impl Fn(&Workload) -> Direction) -> Vec<(&str,
 /// What is left of a link that carries full segments one way when it also carries the acknowledgements of the other
 /// way's, of which there are `other_way` for each of its own.
 fn share_beside_acks(topology: &Topology, other_way: f64) -> f64 {
-    let packet = Packet::mean(topology);
+    let packet = mean_packet(topology);
     packet.on_wire() / (packet.on_wire() + packet.ack_on_wire() / SEGMENTS_PER_ACK * other_way)
 }
 
@@ -253,7 +252,7 @@ fn capacities(topology: &Topology) -> BTreeMap<&str, f64> {
 
 /// What a cable carries in one direction, bit/s of TCP payload.
 fn payload_bps(topology: &Topology, cable: &Cable) -> f64 {
-    cable.rate_bps as f64 * Packet::of(topology, f64::from(cable.mtu())).payload_share()
+    cable.rate_bps as f64 * packet(topology, f64::from(cable.mtu())).payload_share()
 }
 
 /// Which side is the narrowest, in words.

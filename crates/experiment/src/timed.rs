@@ -33,6 +33,11 @@ pub trait Event: fmt::Debug + Send + Sync {
     /// The host or switch that it happens at.
     fn node(&self) -> &str;
 
+    /// The end of a cable, node and device, whose carrier it takes away or, if true, brings back; none: it does something else.
+    fn carrier(&self) -> Option<(&str, &str, bool)> {
+        None
+    }
+
     /// The data for the code that carries it out.
     fn details(&self) -> Value;
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::task::Storage;
+
 /// A test in SoftEther's scheme, as each of its clients carries it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tested {
@@ -38,6 +40,16 @@ pub trait Task: fmt::Debug + Send + Sync {
 
     /// Payload that all connections of one direction ask for, bit/s; none: as much as they get.
     fn asked_bps(&self, _ipv6: bool) -> Option<f64> {
+        None
+    }
+
+    /// Payload of each of its datagrams, bytes; none: it is TCP.
+    fn datagram_payload(&self) -> Option<u32> {
+        None
+    }
+
+    /// The disk that it reads or writes.
+    fn storage(&self) -> Option<&Storage> {
         None
     }
 

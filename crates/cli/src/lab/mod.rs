@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod options;
 mod pick;
+mod predict;
 mod progress;
 mod tune;
 
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Show(Show),
     /// Check what must come out of experiments: the sections `[[expect]]` of their files.
     Check(check::Args),
+    /// Say what each run would deliver, and what holds it, without building anything.
+    Predict(predict::Args),
     /// Compare runs: what differs, by how much, and what does not.
     Compare(compare::Args),
     /// Print a bundle's report and write its page again.
@@ -116,6 +119,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Run(run) => run_experiment(&run),
         Command::Up(up) => hold(&up),
         Command::Tune(args) => tune::run(&args),
+        Command::Predict(args) => predict::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::List => say::data(list()),
         Command::Show(show) => draw(&show),

@@ -36,17 +36,22 @@ pub(super) fn load(pick: &Pick) -> Result<Experiment, Failure> {
 
 /// The same with links of this rate.
 fn load_at(pick: &Pick, rate_bps: Option<u64>) -> Result<Experiment, Failure> {
-    let found = experiment::find(&pick.experiment).map_err(|error| {
-        let hint = error.hint();
-        Failure::wrong_input(error).hint(hint)
-    })?;
     let overrides = Overrides {
         rate_bps,
         duration: pick.duration,
         only: (!pick.only.is_empty()).then(|| pick.only.clone()),
         engines: pick.engine.clone(),
     };
-    Ok(experiment::parse(&found.name, &found.path, &found.text, &overrides)?)
+    find(&pick.experiment, &overrides)
+}
+
+/// The experiment of this name, or in this file.
+pub(super) fn find(name: &str, overrides: &Overrides) -> Result<Experiment, Failure> {
+    let found = experiment::find(name).map_err(|error| {
+        let hint = error.hint();
+        Failure::wrong_input(error).hint(hint)
+    })?;
+    Ok(experiment::parse(&found.name, &found.path, &found.text, overrides)?)
 }
 
 /// Reads an experiment and fits it to the machine, with the privileges that

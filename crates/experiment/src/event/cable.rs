@@ -53,6 +53,10 @@ impl Event for CablePulled {
         NAME
     }
 
+    fn carrier(&self) -> Option<(&str, &str, bool)> {
+        Some((&self.node, &self.device, self.plugged))
+    }
+
     fn words(&self) -> String {
         let CablePulled { node, plugged, ends, .. } = self;
         let what = if *plugged { "plugged in again" } else { "pulled" };

@@ -163,6 +163,10 @@ impl Task for AccessSpec {
         NAME
     }
 
+    fn storage(&self) -> Option<&Storage> {
+        Some(&self.storage)
+    }
+
     fn words(&self) -> (&'static str, String) {
         let spec = if self.spec.is_empty() { String::new() } else { format!("{}: ", self.spec) };
         let disks = self.disks.map_or_else(String::new, |disks| {

@@ -44,6 +44,10 @@ impl Task for Copy {
         NAME
     }
 
+    fn storage(&self) -> Option<&Storage> {
+        Some(&self.storage)
+    }
+
     fn words(&self) -> (&'static str, String) {
         let Storage { target, block_bytes, outstanding, file_bytes, .. } = &self.storage;
         let verb = if self.overwrite { "overwritten" } else { "copied" };

@@ -57,6 +57,10 @@ impl Task for Tagged {
         NAME
     }
 
+    fn datagram_payload(&self) -> Option<u32> {
+        self.datagrams.datagram_payload()
+    }
+
     fn words(&self) -> (&'static str, String) {
         let vlans: Vec<String> = self.vlans.iter().map(u16::to_string).collect();
         let which = if vlans.len() == 1 { "VLAN" } else { "VLANs" };

@@ -49,6 +49,10 @@ impl Task for Udp {
         NAME
     }
 
+    fn datagram_payload(&self) -> Option<u32> {
+        Some(self.size_bytes)
+    }
+
     fn words(&self) -> (&'static str, String) {
         ("UDP", format!("{} in datagrams of {} bytes", show_rate(self.rate_bps), self.size_bytes))
     }

@@ -79,18 +79,33 @@ impl Drawn {
 pub fn links_used(links: Links, hosts: &[Host], flows: &[Flow], seeds: u32) -> Drawn {
     let mut cases = vec![0; links.count];
     for seed in 1..=seeds {
-        let mut random = Random(seed.into());
-        let mut addressed: Vec<(Mac, IpAddr)> = Vec::with_capacity(hosts.len());
-        for host in hosts {
-            let drawn = random.addresses(*host, &addressed);
-            addressed.push(drawn);
-        }
-        let used = used(links, &addressed, flows);
+        let used = used(links, &addresses(hosts, seed), flows);
         if let Some(case) = used.checked_sub(1).and_then(|place| cases.get_mut(place)) {
             *case += 1;
         }
     }
     Drawn { cases }
+}
+
+/// The addresses of hosts, drawn from a seed; no two hosts have one in common.
+pub fn addresses(hosts: &[Host], seed: u32) -> Vec<(Mac, IpAddr)> {
+    let mut random = Random(seed.into());
+    let mut addressed: Vec<(Mac, IpAddr)> = Vec::with_capacity(hosts.len());
+    for host in hosts {
+        let drawn = random.addresses(*host, &addressed);
+        addressed.push(drawn);
+    }
+    addressed
+}
+
+/// So many source ports, drawn from a seed: any that Linux gives to a connection by itself (32768 to 60999).
+pub fn ports(count: usize, seed: u32) -> Vec<u16> {
+    /// Its default `ip_local_port_range`.
+    const FIRST: u16 = 32_768;
+    const PORTS: u64 = 61_000 - 32_768;
+    // Another stream than the addresses'.
+    let mut random = Random(u64::from(seed) | 1 << 32);
+    (0..count).map(|_| FIRST + ((u128::from(random.next()) * u128::from(PORTS)) >> 64) as u16).collect()
 }
 
 /// Links that the flows use between hosts with these addresses.

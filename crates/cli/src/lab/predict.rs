@@ -1,0 +1,100 @@
+//! `nicteam lab predict`: what each run would deliver.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use nicteam_experiment::{self as experiment, Experiment, Measured, Overrides, Predicted};
+use nicteam_record::Bundle;
+
+use super::bundle::folder;
+use crate::failure::Failure;
+use crate::{say, value};
+
+/// Say what each run would deliver, and what holds it, without building anything.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Names of experiments that come with nicteam (t3), or files.
+    #[arg(required_unless_present = "against")]
+    experiments: Vec<String>,
+    /// Predict the runs of a bundle, a folder with a record.json, and print what they delivered beside it. May be repeated.
+    #[arg(long, value_name = "BUNDLE", conflicts_with_all = ["experiments", "only", "duration", "rate", "engine"])]
+    against: Vec<PathBuf>,
+    /// Say p5, median and p95 with random addresses and ports: from how many seeds they are drawn.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    seeds: Option<u32>,
+    /// Only these runs, with commas between them; may be repeated.
+    #[arg(long, value_name = "RUN", value_delimiter = ',')]
+    only: Vec<String>,
+    /// How long each run is measured: 60s, 500ms.
+    #[arg(long, value_parser = value::duration)]
+    duration: Option<Duration>,
+    /// Rate of every link: 100mbit, 1gbit.
+    #[arg(long, value_parser = value::rate)]
+    rate: Option<u64>,
+    /// Who runs the teams of hosts, whatever the file says: nicteam, ovs, kernel. Of several, with commas between them, each
+    /// run is predicted once for each.
+    #[arg(long, value_name = "ENGINE", value_delimiter = ',')]
+    engine: Vec<String>,
+    /// Print JSON: a list with an entry for each experiment.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Carries the command out.
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let overrides = Overrides {
+        rate_bps: args.rate,
+        duration: args.duration,
+        only: (!args.only.is_empty()).then(|| args.only.clone()),
+        engines: args.engine.clone(),
+    };
+    let seeds = args.seeds.unwrap_or(0);
+    let mut all: Vec<(String, Vec<Predicted>)> = Vec::new();
+    for name in &args.experiments {
+        let experiment = super::find(name, &overrides)?;
+        all.push((experiment.name.clone(), experiment::predict_drawn(&experiment, seeds)));
+    }
+    for bundle in &args.against {
+        all.push(beside(&Bundle::open(folder(bundle)?)?, seeds)?);
+    }
+    if args.json {
+        let entries = all.iter().map(|(name, runs)| experiment::predicted_json(name, runs, seeds));
+        return say::data(format_args!("{:#}\n", serde_json::Value::from_iter(entries)));
+    }
+    let tables: Vec<String> = all.iter().map(|(name, runs)| experiment::show_predicted(name, runs, seeds)).collect();
+    say::data(tables.join("\n") + &agreement(&all))
+}
+
+/// The runs of a bundle, predicted and measured.
+fn beside(bundle: &Bundle, seeds: u32) -> Result<(String, Vec<Predicted>), Failure> {
+    let record = &bundle.record.experiment;
+    let overrides = Overrides::of_record(&record.overrides);
+    let path = format!("the experiment in the record of {}", record.name);
+    let read: Experiment = experiment::parse(&record.name, &path, &record.file, &overrides)?;
+    let mut predicted = experiment::predict_drawn(&read, seeds);
+    for run in &mut predicted {
+        // Of a run that was repeated, the first.
+        let is_it = |name: &str| name == run.run;
+        let measured = bundle.record.runs.iter().find(|other| is_it(&other.name));
+        run.measured = measured.map(|it| Measured { bps: it.delivered_bps, of_limit: it.of_limit });
+    }
+    predicted.retain(|run| run.measured.is_some());
+    Ok((record.name.clone(), predicted))
+}
+
+/// In how many runs the prediction is within 5 points of what was measured.
+fn agreement(all: &[(String, Vec<Predicted>)]) -> String {
+    /// Points of the limit.
+    const NEAR: f64 = 5.0;
+    let off: Vec<f64> = all.iter().flat_map(|(_, runs)| runs).filter_map(Predicted::off_by_points).collect();
+    let measured = all.iter().flat_map(|(_, runs)| runs).filter(|run| run.measured.is_some()).count();
+    if measured == 0 {
+        return String::new();
+    }
+    let near = off.iter().filter(|points| points.abs() <= NEAR).count();
+    format!(
+        "\n{near} of {} predictions are within {NEAR} points of what was measured; {} runs are not predicted\n",
+        off.len(),
+        measured - off.len()
+    )
+}

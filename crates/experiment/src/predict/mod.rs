@@ -1,0 +1,149 @@
+//! What each run would deliver, by the crate `predict`: without root, without building anything.
+
+mod held;
+mod show;
+mod translate;
+
+use std::time::Duration;
+
+use nicteam_predict::Prediction;
+use nicteam_team::hash::drawn;
+
+use crate::limit::limit;
+use crate::resolved::{Experiment, Run};
+use held::Holds;
+use translate::Translated;
+
+pub use show::{predicted_json, show_predicted};
+
+/// What a run would deliver.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predicted {
+    /// The run.
+    pub run: String,
+    /// Its limit, bit/s of payload.
+    pub limit_bps: f64,
+    /// What it would deliver, bit/s of payload, and what holds it; the error says why nothing is predicted.
+    pub outcome: Result<Outcome, String>,
+    /// What a run of this name delivered that has been carried out.
+    pub measured: Option<Measured>,
+}
+
+/// What a run would deliver, and why not more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Payload of all flows, over the measured time, bit/s.
+    pub bps: f64,
+    /// What holds most of them: links and policy, in a phrase.
+    pub held_by: String,
+    /// The same with addresses and ports drawn at random.
+    pub drawn: Option<Spread>,
+}
+
+/// A distribution, bit/s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Five in a hundred cases deliver this or less.
+    pub p5_bps: f64,
+    /// Half of the cases do.
+    pub median_bps: f64,
+    /// Ninety-five in a hundred do.
+    pub p95_bps: f64,
+}
+
+/// What a run delivered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// Payload, bit/s.
+    pub bps: f64,
+    /// Its part of the limit of that run.
+    pub of_limit: f64,
+}
+
+impl Predicted {
+    /// What would be delivered, as a part of the limit; none if nothing is predicted.
+    pub fn of_limit(&self) -> Option<f64> {
+        let outcome = self.outcome.as_ref().ok()?;
+        (self.limit_bps > 0.0).then(|| outcome.bps / self.limit_bps)
+    }
+
+    /// How far the prediction is above what was measured, in points of the limit.
+    pub fn off_by_points(&self) -> Option<f64> {
+        Some((self.of_limit()? - self.measured?.of_limit) * 100.0)
+    }
+}
+
+/// What each run of an experiment would deliver.
+pub fn predict(experiment: &Experiment) -> Vec<Predicted> {
+    predict_drawn(experiment, 0)
+}
+
+/// The same, and with addresses and ports drawn from the seeds 1 to `seeds`.
+pub fn predict_drawn(experiment: &Experiment, seeds: u32) -> Vec<Predicted> {
+    experiment.runs.iter().map(|run| of_run(run, seeds)).collect()
+}
+
+fn of_run(run: &Run, seeds: u32) -> Predicted {
+    let limit_bps = limit(run).bps;
+    let outcome = translate::translate(run).map(|translated| {
+        let (bps, held_by) = over_time(run, &translated);
+        let drawn = spread((1..=seeds).map(|seed| over_time(run, &drawn_from(&translated, seed)).0).collect());
+        Outcome { bps, held_by, drawn }
+    });
+    Predicted { run: run.name.clone(), limit_bps, outcome, measured: None }
+}
+
+/// What is delivered over the measured time, while cables come and go, and what holds it for the longest part of it.
+fn over_time(run: &Run, translated: &Translated) -> (f64, String) {
+    let mut network = translated.network.clone();
+    let mut holds = Holds::default();
+    let (mut bits, mut since) = (0.0, Duration::ZERO);
+    let ends = run.events.iter().map(|timed| (timed.at, timed.event.carrier()));
+    for (at, change) in ends.chain([(run.duration, None)]) {
+        let seconds = at.min(run.duration).saturating_sub(since).as_secs_f64();
+        if seconds > 0.0 {
+            let prediction: Prediction = nicteam_predict::predict(&network, &translated.flows);
+            bits += prediction.total_bps() * seconds;
+            holds.add(run, translated, &prediction, seconds);
+            since = at;
+        }
+        if let Some((node, device, up)) = change
+            && let Some(cable) = translated.cable_of(run, node, device)
+        {
+            network.cables[cable].up = up;
+        }
+    }
+    let seconds = run.duration.as_secs_f64();
+    (if seconds > 0.0 { bits / seconds } else { 0.0 }, holds.longest())
+}
+
+/// The same traffic between hosts with other addresses, from other ports.
+fn drawn_from(translated: &Translated, seed: u32) -> Translated {
+    let hosts: Vec<drawn::Host> = translated.addressed.iter().map(|(host, _)| *host).collect();
+    let addresses = drawn::addresses(&hosts, seed);
+    let ports = drawn::ports(translated.flows.len(), seed);
+    let mut drawn = translated.clone();
+    for ((flow, ends), port) in drawn.flows.iter_mut().zip(&translated.ends).zip(ports) {
+        for (end, host) in ends.hosts.iter().enumerate() {
+            flow.macs[end] = addresses[*host].0;
+            flow.addresses[end].set_ip(addresses[*host].1);
+        }
+        flow.addresses[ends.client].set_port(port);
+    }
+    for ((_, cable_end), (mac, _)) in translated.addressed.iter().zip(&addresses) {
+        if let Some((cable, end)) = cable_end {
+            drawn.network.cables[*cable].macs[*end] = Some(*mac);
+        }
+    }
+    drawn
+}
+
+/// The nearest rank of each part.
+fn spread(mut bps: Vec<f64>) -> Option<Spread> {
+    bps.sort_by(f64::total_cmp);
+    let rank = |part: f64| {
+        let place = (part * bps.len() as f64).ceil() as usize;
+        bps.get(place.saturating_sub(1)).copied()
+    };
+    Some(Spread { p5_bps: rank(0.05)?, median_bps: rank(0.5)?, p95_bps: rank(0.95)? })
+}

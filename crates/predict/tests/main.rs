@@ -1,0 +1,4 @@
+//! Properties of rates, and the ways of flows.
+
+mod rates;
+mod ways;
