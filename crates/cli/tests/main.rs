@@ -8,6 +8,7 @@ mod licences;
 mod list;
 mod ovs;
 mod package;
+mod predict;
 /// The published configurations, which crate `formats` reads in its tests.
 #[path = "../../formats/tests/published.rs"]
 mod published;

@@ -8,6 +8,7 @@ mod experiment_events;
 mod experiment_gateways;
 mod experiment_guests;
 mod experiment_in_use;
+mod experiment_predict;
 mod experiment_storage;
 mod experiment_targets;
 mod patterns;

@@ -7,8 +7,12 @@ use nicteam_experiment::{self as experiment, Experiment, Measured, Overrides, Pr
 use nicteam_record::Bundle;
 
 use super::bundle::folder;
+use super::pick::find;
 use crate::failure::Failure;
 use crate::{say, value};
+
+/// The cause of findings that say: the machine could do no more.
+const MACHINE: &str = "machine";
 
 /// Say what each run would deliver, and what holds it, without building anything.
 #[derive(Debug, clap::Args)]
@@ -51,11 +55,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let seeds = args.seeds.unwrap_or(0);
     let mut all: Vec<(String, Vec<Predicted>)> = Vec::new();
     for name in &args.experiments {
-        let experiment = super::find(name, &overrides)?;
+        let experiment = find(name, &overrides)?;
         all.push((experiment.name.clone(), experiment::predict_drawn(&experiment, seeds)));
     }
     for bundle in &args.against {
-        all.push(beside(&Bundle::open(folder(bundle)?)?, seeds)?);
+        let mut bundle = Bundle::open(folder(bundle)?)?;
+        nicteam_report::add_findings(&mut bundle.record);
+        all.push(beside(&bundle, seeds)?);
     }
     if args.json {
         let entries = all.iter().map(|(name, runs)| experiment::predicted_json(name, runs, seeds));
@@ -76,25 +82,32 @@ fn beside(bundle: &Bundle, seeds: u32) -> Result<(String, Vec<Predicted>), Failu
         // Of a run that was repeated, the first.
         let is_it = |name: &str| name == run.run;
         let measured = bundle.record.runs.iter().find(|other| is_it(&other.name));
-        run.measured = measured.map(|it| Measured { bps: it.delivered_bps, of_limit: it.of_limit });
+        run.measured = measured.map(|it| Measured {
+            bps: it.delivered_bps,
+            of_limit: it.of_limit,
+            by_machine: it.findings.iter().any(|finding| finding.cause == MACHINE),
+        });
     }
     predicted.retain(|run| run.measured.is_some());
     Ok((record.name.clone(), predicted))
 }
 
-/// In how many runs the prediction is within 5 points of what was measured.
+/// In how many runs the prediction is within 5 points of what was measured. Runs that the machine held are left out.
 fn agreement(all: &[(String, Vec<Predicted>)]) -> String {
     /// Points of the limit.
     const NEAR: f64 = 5.0;
-    let off: Vec<f64> = all.iter().flat_map(|(_, runs)| runs).filter_map(Predicted::off_by_points).collect();
-    let measured = all.iter().flat_map(|(_, runs)| runs).filter(|run| run.measured.is_some()).count();
-    if measured == 0 {
+    let runs = || all.iter().flat_map(|(_, runs)| runs).filter_map(|run| Some((run, run.measured?)));
+    let by_machine = runs().filter(|(_, measured)| measured.by_machine).count();
+    let off = runs().filter(|(_, measured)| !measured.by_machine).map(|(run, _)| run.off_by_points());
+    let (known, unknown): (Vec<Option<f64>>, Vec<Option<f64>>) = off.partition(Option::is_some);
+    if runs().next().is_none() {
         return String::new();
     }
-    let near = off.iter().filter(|points| points.abs() <= NEAR).count();
+    let near = known.iter().flatten().filter(|points| points.abs() <= NEAR).count();
     format!(
-        "\n{near} of {} predictions are within {NEAR} points of what was measured; {} runs are not predicted\n",
-        off.len(),
-        measured - off.len()
+        "\n{near} of {} predictions are within {NEAR} points of what was measured. Not counted: {} runs that are not \
+         predicted, {by_machine} runs that the machine held.\n",
+        known.len(),
+        unknown.len()
     )
 }

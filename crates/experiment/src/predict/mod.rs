@@ -58,6 +58,8 @@ pub struct Measured {
     pub bps: f64,
     /// Its part of the limit of that run.
     pub of_limit: f64,
+    /// Whether the machine that carried the run out was what held it.
+    pub by_machine: bool,
 }
 
 impl Predicted {

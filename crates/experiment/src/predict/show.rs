@@ -60,8 +60,10 @@ fn row(run: &Predicted, drawn: bool, against: bool) -> Vec<String> {
         cells.push(part(run.measured.map(|measured| measured.of_limit)));
         cells.push(run.off_by_points().map_or_else(nothing, |points| format!("{points:+.1}")));
     }
+    let machine =
+        if run.measured.is_some_and(|measured| measured.by_machine) { "; the machine held the run" } else { "" };
     cells.push(match &run.outcome {
-        Ok(outcome) => outcome.held_by.clone(),
+        Ok(outcome) => format!("{}{machine}", outcome.held_by),
         Err(reason) => format!("not predicted: {reason}"),
     });
     cells
@@ -80,7 +82,7 @@ pub fn predicted_json(experiment: &str, predicted: &[Predicted], seeds: u32) -> 
             "held_by": outcome.map(|outcome| &outcome.held_by),
             "not_predicted": run.outcome.as_ref().err(),
             "drawn": drawn.map(|it| json!({ "p5_bps": it.p5_bps, "median_bps": it.median_bps, "p95_bps": it.p95_bps })),
-            "measured": run.measured.map(|it| json!({ "bps": it.bps, "of_limit": it.of_limit })),
+            "measured": run.measured.map(|it| json!({ "bps": it.bps, "of_limit": it.of_limit, "by_machine": it.by_machine })),
             "off_by_points": run.off_by_points(),
         })
     };

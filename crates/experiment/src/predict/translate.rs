@@ -147,6 +147,7 @@ fn gateway_mac(topology: &Topology, end: &End) -> Option<Mac> {
 
 fn team(topology: &Topology, team: &resolved::Team) -> Team {
     let traits = team.config.mode.traits();
+    let number = |name: &str| team.members.iter().position(|device| device == name);
     let mut members: Vec<usize> = team.members.iter().filter_map(|device| member(topology, team, device)).collect();
     let lacp = traits.aggregates(&team.config);
     let has_partner = lacp
@@ -157,16 +158,18 @@ fn team(topology: &Topology, team: &resolved::Team) -> Team {
                 && other.config.mode.traits().aggregates(&other.config)
                 && shares.into_iter().any(|it| members.contains(&it))
         });
-    let preferred = team.config.primary.as_ref();
-    let preferred = preferred.and_then(|name| team.members.iter().position(|device| device == name)).unwrap_or(0);
+    let preferred = team.config.primary.as_deref().and_then(number).unwrap_or(0);
     if lacp && !traits.openvswitch {
-        // Only alike links aggregate, and without a partner each member is alone.
+        if !has_partner {
+            // Each member is an aggregator of its own, of which one is used.
+            let (sends, receives) = (Sends::Active, Receives::Active);
+            return Team { node: node(topology, &team.node), members, preferred, sends, receives };
+        }
+        // Only links of one rate aggregate: of the largest aggregator, the first of equal ones.
         let rate_of = |cable: &usize| topology.cables[*cable].rate_bps;
         let alike = |rate: u64| members.iter().filter(|cable| rate_of(cable) == rate).count();
-        let rates = members.iter().map(rate_of);
-        let best = rates.rev().max_by_key(|rate| if has_partner { alike(*rate) } else { 0 });
+        let best = members.iter().map(rate_of).rev().max_by_key(|rate| alike(*rate));
         members.retain(|cable| Some(rate_of(cable)) == best);
-        members.truncate(if has_partner { usize::MAX } else { 1 });
     }
     let buckets = team.config.hash_buckets;
     let policy = team.config.xmit_hash_policy;
