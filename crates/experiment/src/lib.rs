@@ -70,7 +70,8 @@ pub use links_used::{LinksUsed, links_used, links_used_json, show_links_used};
 pub use nicteam_diagnostics::{Diagnostic, Diagnostics};
 pub use overrides::Overrides;
 pub use predict::{
-    Measured, Predicted, Spread as PredictedSpread, predict, predict_drawn, predicted_json, show_predicted,
+    Measured, Outcome as PredictedOutcome, Predicted, Spread as PredictedSpread, predict, predict_drawn,
+    predicted_json, show_predicted,
 };
 pub use programs::check_programs;
 pub use reference::{key_reference, schema};

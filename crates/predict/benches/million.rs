@@ -2,7 +2,6 @@
 //! memory of each size.
 
 #![expect(clippy::disallowed_methods, reason = "time is what is measured")]
-#![expect(clippy::disallowed_types, reason = "memory is read from a file")]
 
 use std::time::Instant;
 

@@ -45,9 +45,12 @@ impl Routes {
         (next != NONE).then_some(next as usize)
     }
 
-    /// The cables that carry frames between two nodes.
+    /// The cables that carry frames between two nodes, in their order.
     pub(crate) fn cables(&self, from: usize, to: usize) -> impl Iterator<Item = usize> + '_ {
-        self.neighbours[from].iter().filter(move |(_, far)| *far as usize == to).map(|(cable, _)| *cable as usize)
+        // A switch has many, a host few.
+        let (few, other) =
+            if self.neighbours[from].len() <= self.neighbours[to].len() { (from, to) } else { (to, from) };
+        self.neighbours[few].iter().filter(move |(_, far)| *far as usize == other).map(|(cable, _)| *cable as usize)
     }
 
     /// The next node from every node towards one: breadth first, from the destination.

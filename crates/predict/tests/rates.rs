@@ -3,11 +3,14 @@
 use nicteam_predict::{Uses, max_min};
 use proptest::prelude::*;
 
-/// A case: capacities; of each flow weight, what it asks for, and its uses.
+/// A flow: weight, what it asks for, and its uses.
+type Asking = (f64, Option<f64>, Vec<(u32, f64)>);
+
+/// Capacities, and the flows that share them.
 #[derive(Clone, Debug)]
 struct Case {
     capacities: Vec<f64>,
-    flows: Vec<(f64, Option<f64>, Vec<(u32, f64)>)>,
+    flows: Vec<Asking>,
 }
 
 impl Case {

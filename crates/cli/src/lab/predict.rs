@@ -16,6 +16,9 @@ const MACHINE: &str = "machine";
 
 /// Say what each run would deliver, and what holds it, without building anything.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  nicteam lab predict t3 --seeds 1000\n  nicteam lab predict t5 --rate 10gbit --json\n  nicteam lab predict --against results/t3-20261127-120000"
+)]
 pub(crate) struct Args {
     /// Names of experiments that come with nicteam (t3), or files.
     #[arg(required_unless_present = "against")]
@@ -94,7 +97,7 @@ fn beside(bundle: &Bundle, seeds: u32) -> Result<(String, Vec<Predicted>), Failu
 
 /// In how many runs the prediction is within 5 points of what was measured. Runs that the machine held are left out.
 fn agreement(all: &[(String, Vec<Predicted>)]) -> String {
-    /// Points of the limit.
+    /// Percentage points.
     const NEAR: f64 = 5.0;
     let runs = || all.iter().flat_map(|(_, runs)| runs).filter_map(|run| Some((run, run.measured?)));
     let by_machine = runs().filter(|(_, measured)| measured.by_machine).count();

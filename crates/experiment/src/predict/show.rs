@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{Outcome, Predicted};
+use super::outcome::{Outcome, Predicted};
 
 /// What stands where nothing is known.
 const NOTHING: &str = "-";
@@ -12,7 +12,7 @@ const NOTHING: &str = "-";
 /// For people: a line a run.
 pub fn show_predicted(experiment: &str, predicted: &[Predicted], seeds: u32) -> String {
     let against = predicted.iter().any(|run| run.measured.is_some());
-    let mut heads = vec!["run", "of the limit", "Mbit/s"];
+    let mut heads = vec!["run", "share", "Mbit/s"];
     if seeds > 0 {
         heads.extend(["p5", "median", "p95"]);
     }
@@ -21,9 +21,9 @@ pub fn show_predicted(experiment: &str, predicted: &[Predicted], seeds: u32) -> 
     }
     heads.push("held by");
     let rows: Vec<Vec<String>> = predicted.iter().map(|run| row(run, seeds > 0, against)).collect();
-    let mut text = format!("{experiment}\n");
+    let mut text = format!("{experiment}: share of the limit\n");
     if seeds > 0 {
-        let _ = writeln!(text, "p5, median, p95: of the limit, with random addresses and ports ({seeds} seeds)");
+        let _ = writeln!(text, "p5, median, p95: share of the limit with random addresses and ports ({seeds} seeds)");
     }
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());

@@ -1,0 +1,60 @@
+//! What a run would deliver, and what it delivered.
+
+/// What a run would deliver.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predicted {
+    /// The run.
+    pub run: String,
+    /// Its limit, bit/s of payload.
+    pub limit_bps: f64,
+    /// What it would deliver, bit/s of payload, and what holds it; the error says why nothing is predicted.
+    pub outcome: Result<Outcome, String>,
+    /// What a run of this name delivered that has been carried out.
+    pub measured: Option<Measured>,
+}
+
+/// What a run would deliver, and why not more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Payload of all flows, over the measured time, bit/s.
+    pub bps: f64,
+    /// What holds most of them: links and policy, in a phrase.
+    pub held_by: String,
+    /// The same with addresses and ports drawn at random.
+    pub drawn: Option<Spread>,
+}
+
+/// A distribution, bit/s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Five in a hundred cases deliver this or less.
+    pub p5_bps: f64,
+    /// Half of the cases do.
+    pub median_bps: f64,
+    /// Ninety-five in a hundred do.
+    pub p95_bps: f64,
+}
+
+/// What a run delivered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// Payload, bit/s.
+    pub bps: f64,
+    /// Its part of the limit of that run.
+    pub of_limit: f64,
+    /// Whether the machine that carried the run out was what held it.
+    pub by_machine: bool,
+}
+
+impl Predicted {
+    /// What would be delivered, as a part of the limit; none if nothing is predicted.
+    pub fn of_limit(&self) -> Option<f64> {
+        let outcome = self.outcome.as_ref().ok()?;
+        (self.limit_bps > 0.0).then(|| outcome.bps / self.limit_bps)
+    }
+
+    /// How far the prediction is above what was measured, in percentage points.
+    pub fn off_by_points(&self) -> Option<f64> {
+        Some((self.of_limit()? - self.measured?.of_limit) * 100.0)
+    }
+}
