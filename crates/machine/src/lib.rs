@@ -3,7 +3,7 @@
 //! A machine has events in (`handle_*`, with the time as an argument), effects out, and a deadline at which it wants to be
 //! called again. It opens no socket, reads no clock, and is therefore tested under virtual time. Here is what such machines
 //! share: a point in [`Time`], a table of [`deadlines`], a [`TokenBucket`], the members of a team and their links, and the
-//! [`state`] of a machine as bytes, from which a recording goes on.
+//! [`state`](mod@state) of a machine as bytes, from which a recording goes on.
 //!
 //! [`constants`] are the numbers that the eBPF programs need, too.
 #![forbid(unsafe_code)]

@@ -58,7 +58,7 @@ pub struct Config {
     /// active-backup: priorities other than 0, by the member's device name.
     pub prio: BTreeMap<String, i32>,
     /// active-backup, balance-rr: by the member's device name, the queue whose
-    /// frames leave by it while it is up, 1 to [`MAX_QUEUE_ID`].
+    /// frames leave by it while it is up, 1 to [`MAX_QUEUE_ID`](crate::MAX_QUEUE_ID).
     pub queue_id: BTreeMap<String, u16>,
     /// balance-tlb, balance-alb, stripe: flows go where their load fits, and move with
     /// it; else the hash alone decides.

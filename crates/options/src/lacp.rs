@@ -26,7 +26,7 @@ pub struct LacpOptions {
     pub rate: LacpRate,
     /// Which aggregator is active, if there is a choice.
     pub select: AdSelect,
-    /// Priority of the system, 1 to 65535; the lower number comes first. None: the mode's own ([`Config::actor_sys_prio`]).
+    /// Priority of the system, 1 to 65535; the lower number comes first. None: the mode's own ([`Config::actor_sys_prio`](crate::Config::actor_sys_prio)).
     pub actor_sys_prio: Option<u16>,
     /// Address of the system; `None`: the team's when its first member joins.
     pub actor_system: Option<Mac>,
