@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nicteam_expect::Expectation;
 use nicteam_impair::Impairments;
+use nicteam_record::Expected;
 use nicteam_team::Config;
 use nicteam_wire::Mac;
 
@@ -53,6 +54,13 @@ pub struct Experiment {
     pub repeat: u32,
     /// Its runs: in the order of the file, or repeated, in the order in which they are carried out.
     pub runs: Vec<Run>,
+}
+
+impl Experiment {
+    /// What must come out, as the record has it.
+    pub fn expected(&self) -> Vec<Expected> {
+        self.expect.iter().map(Expectation::recorded).collect()
+    }
 }
 
 /// Whether frames are MTU-sized packets.

@@ -129,6 +129,7 @@ fn record(
             seed: experiment.seed,
             repeat: experiment.repeat,
             order: experiment.runs.iter().map(|run| run.name.clone()).collect(),
+            expect: experiment.expected(),
         },
         runs,
         unfinished,

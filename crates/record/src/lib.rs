@@ -5,13 +5,16 @@
 //! The file format is described in `docs/record.md`.
 #![forbid(unsafe_code)]
 
+mod alike;
 mod bundle;
 mod defaults;
 mod echo;
 mod error;
 mod event;
+mod expected;
 mod finding;
 mod folder;
+mod names;
 mod numbers;
 mod one_sided;
 mod sample;
@@ -22,13 +25,16 @@ mod traffic_test;
 
 use serde::{Deserialize, Serialize};
 
+pub use alike::{Looks, alike, drawn};
 pub use bundle::{Bundle, MAX_RECORD_BYTES, MAX_SAMPLES_BYTES, PAGE, RECORD};
 use defaults::{is_false, is_once, is_zero, once, tcp};
 pub use echo::{Echo, EchoReply, RoundTrip, RoundTrips, TIMED_PAYLOAD_BYTES};
 pub use error::BundleError;
 pub use event::{Event, EventKind};
+pub use expected::Expected;
 pub use finding::{Finding, LinkLoad, LinkLoads, Side};
 pub use folder::Folder;
+pub use names::names;
 pub use numbers::thousands;
 pub use one_sided::{OneSided, PlainHost, PlainMember};
 pub use sample::{ConnectionSample, Datagrams, MacMoveSample, MemberSample, Relayed, Sample};
@@ -160,6 +166,9 @@ pub struct Experiment {
     pub repeat: u32,
     /// Names of the runs that were asked for, in the order in which they run.
     pub order: Vec<String>,
+    /// What must come out of them, in the order of the file. Absent from older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<Expected>,
 }
 
 /// One run.

@@ -1,4 +1,5 @@
 //! What a bundle may hold.
 
+mod alike;
 mod bundle;
 mod parts;

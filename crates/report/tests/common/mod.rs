@@ -103,6 +103,7 @@ pub fn record(runs: Vec<Run>) -> Record {
             seed: 1,
             repeat: 1,
             order: runs.iter().map(|run| run.name.clone()).collect(),
+            expect: Vec::new(),
         },
         runs,
         unfinished: None,
