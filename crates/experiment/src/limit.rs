@@ -266,31 +266,44 @@ fn reason(topology: &Topology, flows: &[(&str, &str)], two_way: bool) -> String 
 }
 
 /// The links of the hosts on one side.
-struct Side<'a> {
-    hosts: BTreeSet<&'a str>,
+struct Side {
+    /// Their names.
+    hosts: String,
     links: usize,
     rate_bps: u64,
 }
 
-impl<'a> Side<'a> {
-    fn of(topology: &Topology, hosts: impl Iterator<Item = &'a str>) -> Side<'a> {
+impl Side {
+    fn of<'a>(topology: &Topology, hosts: impl Iterator<Item = &'a str>) -> Side {
         let hosts: BTreeSet<&str> = hosts.collect();
         let ends = topology.cables.iter().flat_map(|cable| [(&cable.a, cable), (&cable.b, cable)]);
         let rates: Vec<u64> =
             ends.filter(|(end, _)| hosts.contains(end.node.as_str())).map(|(_, cable)| cable.rate_bps).collect();
-        Side { hosts, links: rates.len(), rate_bps: rates.iter().sum() }
+        Side { hosts: named(topology, &hosts), links: rates.len(), rate_bps: rates.iter().sum() }
     }
 }
 
-impl fmt::Display for Side<'_> {
+impl fmt::Display for Side {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hosts: Vec<&str> = self.hosts.iter().copied().collect();
         match self.links {
-            1 => write!(f, "the link of {}", hosts.join(", ")),
-            links => write!(f, "all {links} links of {}", hosts.join(", ")),
+            1 => write!(f, "the link of {}", self.hosts),
+            links => write!(f, "all {links} links of {}", self.hosts),
         }
     }
 }
+
+/// Hosts between commas; many in the order of the file, so that those with consecutive names are a range.
+fn named(topology: &Topology, hosts: &BTreeSet<&str>) -> String {
+    let mut named: Vec<&str> = hosts.iter().copied().collect();
+    if named.len() > MOST_NAMED {
+        named.sort_by_key(|name| topology.hosts.iter().position(|host| host.name == *name));
+        return nicteam_record::names(&named);
+    }
+    named.join(", ")
+}
+
+/// More hosts are not named one by one.
+pub(crate) const MOST_NAMED: usize = 4;
 
 #[cfg(test)]
 mod tests {

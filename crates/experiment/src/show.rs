@@ -12,6 +12,7 @@
 mod drawing;
 mod gateways;
 mod impairments;
+mod like;
 mod targets;
 mod wrapped;
 
@@ -21,7 +22,7 @@ use std::fmt::Write as _;
 use nicteam_team::{Config, ConfigOption};
 
 use crate::guests;
-use crate::limit::limit;
+use crate::limit::{MOST_NAMED, limit};
 use crate::resolved::{
     Bounds, Cable, Direction, End, Experiment, GranularityChoice, Run, Switch, Team, Topology, Workload,
 };
@@ -40,7 +41,8 @@ pub fn show(experiment: &Experiment) -> String {
     }
     let Some(first) = experiment.runs.first() else { return out };
     out.push('\n');
-    draw(&first.topology, &mut out);
+    let (merged, like) = like::merged(&first.topology, &experiment.runs);
+    draw(&merged, &like, &mut out);
     show_hosts(&first.topology, &mut out);
     out.push_str("\nruns\n");
     for run in &experiment.runs {
@@ -53,14 +55,14 @@ pub fn show(experiment: &Experiment) -> String {
 
 fn show_hosts(topology: &Topology, out: &mut String) {
     out.push_str("\nhosts\n");
-    let names = topology.hosts.iter().map(|host| host.name.len()).max().unwrap_or(0);
+    let width = topology.hosts.iter().map(|host| host.name.len()).max().unwrap_or(0);
     for host in &topology.hosts {
         let behind = match &host.parent {
             Some(parent) => format!("  {}, guest behind {} of {parent}", address(host), guests::BRIDGE),
             None => String::new(),
         };
         let slow = slow(&host.bounds).map_or_else(String::new, |text| format!("  {text}"));
-        let _ = writeln!(out, "  {:<names$}  {}{behind}{slow}", host.name, host.mac);
+        let _ = writeln!(out, "  {:<width$}  {}{behind}{slow}", host.name, host.mac);
     }
     let cards: Vec<String> = topology.cables.iter().filter_map(card).collect();
     if !cards.is_empty() {
@@ -76,7 +78,7 @@ fn show_hosts(topology: &Topology, out: &mut String) {
     if !teams.is_empty() {
         out.push_str("\nteams\n");
         for (nodes, text) in by_text(&teams) {
-            paragraph(&nodes.join(", "), "  ", out);
+            paragraph(&like::named(&nodes), "  ", out);
             paragraph(text, "      ", out);
         }
     }
@@ -90,9 +92,9 @@ fn show_hosts(topology: &Topology, out: &mut String) {
     let impairments = impairments::texts(topology);
     if !impairments.is_empty() {
         out.push_str("\nimpairments\n");
-        let names = impairments.keys().map(|name| name.len()).max().unwrap_or(0);
+        let width = impairments.keys().map(|name| name.len()).max().unwrap_or(0);
         for (name, text) in impairments {
-            paragraph_after(&format!("  {name:<names$}  "), &text, out);
+            paragraph_after(&format!("  {name:<width$}  "), &text, out);
         }
     }
 }
@@ -229,6 +231,9 @@ fn traffic_text(workload: &Workload) -> String {
     format!("{} {kind} {connections}{note}, {how}: {}", workload.connections, pairs_text(workload, arrow))
 }
 
+/// More pairs are not named one by one.
+const MOST_PAIRS: usize = 8;
+
 /// Who connects to whom: the hosts on either side if each connects to each other one, else every pair.
 fn pairs_text(workload: &Workload, arrow: &str) -> String {
     fn unique<'a>(ends: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -236,13 +241,20 @@ fn pairs_text(workload: &Workload, arrow: &str) -> String {
         ends.filter(|end| seen.insert(*end)).collect()
     }
     let from = unique(workload.pairs.iter().map(|(from, _)| from.as_str()));
-    let to = unique(workload.pairs.iter().map(|(_, to)| to.as_str()));
+    let mut to = unique(workload.pairs.iter().map(|(_, to)| to.as_str()));
+    if to.len() > MOST_NAMED {
+        // The first host does not connect to itself and comes last; ranges need the order of those that connect.
+        to.sort_by_key(|host| from.iter().position(|other| other == host));
+    }
     let in_both = from.iter().filter(|host| to.contains(host)).count();
     if workload.pairs.len() == from.len() * to.len() - in_both {
-        return format!("{} {arrow} {}", from.join(", "), to.join(", "));
+        return format!("{} {arrow} {}", like::named(&from), like::named(&to));
     }
     let pairs: Vec<String> = workload.pairs.iter().map(|(from, to)| format!("{from} {arrow} {to}")).collect();
-    pairs.join(", ")
+    if pairs.len() <= MOST_PAIRS {
+        return pairs.join(", ");
+    }
+    format!("{} and {} more", pairs[..MOST_PAIRS].join(", "), pairs.len() - MOST_PAIRS)
 }
 
 /// What makes a host slow, in words; nothing if nothing does.
@@ -298,7 +310,7 @@ fn changes(topology: &Topology, base: &Topology) -> Vec<String> {
     };
     let teams: Vec<_> =
         topology.teams.iter().filter(is_changed).map(|t| (t.node.as_str(), team_text(t, topology))).collect();
-    changes.extend(by_text(&teams).into_iter().map(|(nodes, text)| format!("{}: {text}", nodes.join(", "))));
+    changes.extend(by_text(&teams).into_iter().map(|(nodes, text)| format!("{}: {text}", like::named(&nodes))));
     for (switch, before) in
         topology.switches.iter().zip(&base.switches).filter(|(now, before)| kind(now) != kind(before))
     {

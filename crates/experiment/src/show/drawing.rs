@@ -1,9 +1,10 @@
 //! The drawing: hosts, switches, and the links between them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::impairments;
+use super::like::Like;
 use super::wrapped::WIDTH;
 use crate::resolved::{Host, Team, Topology};
 use crate::units::show_rate;
@@ -84,16 +85,19 @@ fn bundles(topology: &Topology) -> Vec<Bundle<'_>> {
     bundles
 }
 
-pub(super) fn draw(topology: &Topology, out: &mut String) {
+/// By name: which hosts one stands for that is drawn.
+type Alike = BTreeMap<String, Like>;
+
+pub(super) fn draw(topology: &Topology, like: &Alike, out: &mut String) {
     let bundles = bundles(topology);
     let is_switch = |node: &str| topology.switches.iter().any(|switch| switch.name == node);
     for switch in &topology.switches {
         let here: Vec<_> = bundles.iter().filter(|bundle| bundle.b == switch.name && !is_switch(bundle.a)).collect();
-        draw_switch(&switch.name, &here, topology, out);
+        draw_switch(&switch.name, &here, (topology, like), out);
     }
     let direct: Vec<_> = bundles.iter().filter(|bundle| !is_switch(bundle.b)).collect();
     for bundle in direct {
-        let (left, right) = (host_text(bundle.a, topology), host_text(bundle.b, topology));
+        let (left, right) = (host_text(bundle.a, topology, like), host_text(bundle.b, topology, like));
         let one_line = format!("{left} {} {right}", bundle.wire());
         if one_line.chars().count() <= WIDTH {
             let _ = writeln!(out, "{one_line}");
@@ -109,10 +113,12 @@ pub(super) fn draw(topology: &Topology, out: &mut String) {
 }
 
 /// A box on the right; a line to it from each host.
-fn draw_switch(switch: &str, bundles: &[&Bundle<'_>], topology: &Topology, out: &mut String) {
+fn draw_switch(switch: &str, bundles: &[&Bundle<'_>], (topology, like): (&Topology, &Alike), out: &mut String) {
     let names = bundles.iter().map(|bundle| bundle.a.len()).max().unwrap_or(0);
     let port = |bundle: &Bundle<'_>| match topology.teams.iter().find(|t| t.node == switch && t.device == bundle.a) {
+        Some(group) if like.contains_key(bundle.a) => format!("a group each  {}", spread(group, topology)),
         Some(group) => format!("group {:<names$}  {}", bundle.a, spread(group, topology)),
+        None if like.contains_key(bundle.a) => format!("{} plain ports each", bundle.b_devices.len()),
         None => match bundle.b_devices.as_slice() {
             [first, .., last] => format!("{first} .. {last}  plain ports"),
             [one] => format!("{one}  plain port"),
@@ -120,7 +126,7 @@ fn draw_switch(switch: &str, bundles: &[&Bundle<'_>], topology: &Topology, out: 
         },
     };
     let rows: Vec<[String; 3]> =
-        bundles.iter().map(|bundle| [host_text(bundle.a, topology), bundle.label(), port(bundle)]).collect();
+        bundles.iter().map(|bundle| [host_text(bundle.a, topology, like), bundle.label(), port(bundle)]).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let (hosts, labels, ports) = (width(0), width(1), width(2).max(switch.len() + 3));
     // A line of its own for the host where all three do not fit beside each other.
@@ -149,10 +155,13 @@ fn spread(group: &Team, topology: &Topology) -> String {
 }
 
 /// `client1  10.3.0.1/24  team0 balance-rr`
-fn host_text(name: &str, topology: &Topology) -> String {
+fn host_text(name: &str, topology: &Topology, like: &Alike) -> String {
     let on_cables = || topology.hosts.iter().filter(|host| host.parent.is_none());
-    let names = on_cables().map(|host| host.name.len()).max().unwrap_or(0);
-    let addresses = on_cables().map(|host| address(host).len()).max().unwrap_or(0);
+    let shown = |host: &Host| like.get(&host.name).map_or_else(|| host.name.clone(), |like| like.name.clone());
+    let place =
+        |host: &Host| like.get(&host.name).map_or_else(|| address(host), |like| format!("{} hosts", like.hosts));
+    let names = on_cables().map(|host| shown(host).len()).max().unwrap_or(0);
+    let addresses = on_cables().map(|host| place(host).len()).max().unwrap_or(0);
     let Some(host) = topology.hosts.iter().find(|host| host.name == name) else { return name.to_owned() };
     let team = topology.teams.iter().find(|team| team.node == name);
     let device = match (team, host.further.as_slice()) {
@@ -167,7 +176,7 @@ fn host_text(name: &str, topology: &Topology) -> String {
         1 => format!("1 guest behind {device}"),
         guests => format!("{guests} guests behind {device}"),
     };
-    format!("{name:<names$}  {:<addresses$}  {device}", address(host))
+    format!("{:<names$}  {:<addresses$}  {device}", shown(host), place(host))
 }
 
 pub(super) fn address(host: &Host) -> String {
