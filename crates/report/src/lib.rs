@@ -13,12 +13,15 @@ mod compare;
 mod explain;
 mod figures;
 mod html;
+mod like;
+mod matrix;
 mod repeated;
 mod series;
 mod svg;
 mod table;
 mod team;
 mod terminal;
+mod told;
 mod units;
 mod verdicts;
 mod view;
@@ -28,7 +31,7 @@ pub use explain::{
     Choice, Chooser, Explanation, FilledBy, Hop, HopLink, Limit, Picture, Prediction, RULES, Rule, Spreading,
     add_findings, explain, explain_by, findings, findings_by, is_full, is_idle,
 };
-pub use html::{Column, NUMBER, WORDS, compared_page, document, html, page, plain_table, section};
+pub use html::{Column, NUMBER, WORDS, compared_page, document, html, page, plain_table, section, verdicts_page};
 pub(crate) use nicteam_expect::clients;
 pub use nicteam_record::Side;
 pub use table::table;

@@ -2,15 +2,16 @@
 
 mod cells;
 mod columns;
+mod matrix;
 
 use std::collections::BTreeMap;
 
 use nicteam_record::{Record, Run};
 
 use crate::columns::{columns, skipped};
-use crate::explain;
 use crate::repeated::{condensed, repeated};
 use crate::terminal::{BOLD, DIM, Style, cut, put, shown, wrap};
+use crate::told::told;
 use crate::units;
 use crate::view::{assumed_models, busy_host_teams, lowered_rate};
 use cells::{figure_lines, member_lines, of_limit, published, verdict};
@@ -24,6 +25,9 @@ pub fn table(record: &Record, style: &Style) -> String {
     let times: BTreeMap<&str, String> =
         repeated(record).iter().filter_map(|group| Some((group.name, group.words()?))).collect();
     let record = &condensed(record);
+    if let Some(found) = crate::matrix::matrix(record) {
+        matrix::grid(&found, &style, &mut out);
+    }
     match columns(record).filter(|columns| columns::fit(columns, &style)) {
         Some(columns) => columns::rows(&columns, &style, &mut out),
         None => rows(record, &style, &mut out),
@@ -39,14 +43,16 @@ pub fn table(record: &Record, style: &Style) -> String {
     for line in notes.flat_map(|line| wrap(&shown(&line, &style), style.width)) {
         put(&mut out, &line);
     }
-    for run in &record.runs {
+    for told in told(&record.runs) {
         put(&mut out, "");
-        put(&mut out, &style.paint(BOLD, &shown(&run.name, &style)));
-        let times = times.get(run.name.as_str()).map_or("", String::as_str);
-        for line in wrap(&shown(times, &style), style.width - 2).iter().filter(|line| !line.is_empty()) {
-            put(&mut out, &format!("  {line}"));
+        put(&mut out, &style.paint(BOLD, &shown(&told.name(), &style)));
+        let several = told.runs.len() > 1;
+        for run in &told.runs {
+            let Some(times) = times.get(run.name.as_str()) else { continue };
+            let times = if several { format!("{}: {times}", run.name) } else { times.clone() };
+            wrap(&shown(&times, &style), style.width - 2).iter().for_each(|line| put(&mut out, &format!("  {line}")));
         }
-        for line in wrap(&shown(&explain(run).sentence, &style), style.width - 2) {
+        for line in wrap(&shown(&told.sentence, &style), style.width - 2) {
             put(&mut out, &format!("  {line}"));
         }
     }

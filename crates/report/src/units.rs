@@ -1,6 +1,6 @@
 //! Numbers and lists in words.
 
-pub(crate) use nicteam_record::thousands;
+pub(crate) use nicteam_record::{names, thousands};
 
 /// A rate with its unit: `941.2 Mbit/s`, `3.76 Gbit/s`; `-` where there is no number.
 pub(crate) fn rate(bps: f64) -> String {
@@ -101,6 +101,21 @@ pub(crate) fn list<S: AsRef<str>>(items: &[S]) -> String {
     }
 }
 
+/// Hosts: up to four in their order, more of them in the order of their numbers and each once, so that they make ranges.
+pub(crate) fn hosts<S: AsRef<str>>(items: &[S]) -> String {
+    const FEW: usize = 4;
+    let mut hosts: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    if hosts.len() > FEW {
+        let numbered = |name: &str| {
+            let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
+            (name[..stem].to_owned(), name[stem..].parse::<u64>().ok())
+        };
+        hosts.sort_by_cached_key(|name| numbered(name));
+        hosts.dedup();
+    }
+    names(&hosts)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,6 +146,7 @@ mod tests {
         assert_eq!(list(&["a"; 0]), "");
         assert_eq!(list(&["a"]), "a");
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(hosts(&["h10", "h2", "h1", "h2", "h3", "a"]), "a, h1 to h3 and h10");
         assert_eq!(thousands(1_234_567), "1,234,567");
         assert_eq!(thousands(12), "12");
         assert_eq!(number(4), "four");

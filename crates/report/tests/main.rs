@@ -10,6 +10,7 @@ mod explain;
 mod findings;
 mod html;
 mod joint;
+mod many;
 mod mixed;
 mod shipped;
 mod storage;

@@ -6,7 +6,7 @@ use super::hop::Hop;
 use super::path::Picture;
 use super::{moves, mtu, notes, one_sided};
 use crate::team::Team;
-use crate::units::{list, percent, ratio, share, thousands};
+use crate::units::{hosts, list, percent, ratio, share, thousands};
 use crate::view;
 
 /// From this part on, segments sent again are worth a sentence.
@@ -29,17 +29,68 @@ pub(super) fn of_hops(picture: &Picture<'_>) -> Vec<String> {
             None => alike.push((vec![hop.node], loads)),
         }
     }
-    alike.iter().map(|(nodes, loads)| format!("{} {loads}", list(nodes))).collect()
+    if alike.len() > MOST_HOPS {
+        return of_many_hops(picture);
+    }
+    alike.iter().map(|(nodes, loads)| format!("{} {loads}", hosts(nodes))).collect()
+}
+
+/// More hops are told together.
+const MOST_HOPS: usize = 16;
+
+/// Hops to one node from several, or from one node to several, by the same mode.
+struct Hops<'a> {
+    nodes: Vec<&'a str>,
+    peers: Vec<&'a str>,
+    how: String,
+    /// The lowest and the highest load of each link.
+    loads: Vec<[f64; 2]>,
+}
+
+/// The lowest and the highest load of each link, of like hops together.
+fn of_many_hops(picture: &Picture<'_>) -> Vec<String> {
+    let mut all: Vec<Hops<'_>> = Vec::new();
+    for hop in picture.hops.iter().filter(|hop| hop.links.len() > 1) {
+        let (how, loads) = (how(hop), hop.links.iter().map(|link| link.load()));
+        let is_like = |known: &&mut Hops<'_>| {
+            let joins = known.peers == [hop.peer] || known.nodes == [hop.node];
+            joins && known.how == how && known.loads.len() == hop.links.len()
+        };
+        match all.iter_mut().find(is_like) {
+            Some(known) => {
+                let (names, name) =
+                    if known.peers == [hop.peer] { (&mut known.nodes, hop.node) } else { (&mut known.peers, hop.peer) };
+                names.push(name);
+                for (range, load) in known.loads.iter_mut().zip(loads) {
+                    *range = [range[0].min(load), range[1].max(load)];
+                }
+            }
+            None => {
+                let loads = loads.map(|load| [load; 2]).collect();
+                all.push(Hops { nodes: vec![hop.node], peers: vec![hop.peer], how, loads });
+            }
+        }
+    }
+    let range = |[low, high]: &[f64; 2]| format!("{} to {}", ratio(*low), ratio(*high));
+    let words = |Hops { nodes, peers, how, loads }: &Hops<'_>| {
+        let loads: Vec<String> = loads.iter().map(range).collect();
+        format!("{} towards {}{how}: links {} full.", hosts(nodes), hosts(peers), loads.join(", "))
+    };
+    all.iter().map(words).collect()
 }
 
 /// `towards sw (balance-rr): links 0.25, ... full.`
 fn loads(hop: &Hop<'_>) -> String {
-    let how = hop.team.map_or(String::new(), |team| match team.policy_name {
+    let loads: Vec<String> = hop.links.iter().map(|link| ratio(link.load())).collect();
+    format!("towards {}{}: links {} full.", hop.peer, how(hop), loads.join(", "))
+}
+
+/// ` (balance-rr)`
+fn how(hop: &Hop<'_>) -> String {
+    hop.team.map_or(String::new(), |team| match team.policy_name {
         "" => format!(" ({})", team.mode_name),
         policy => format!(" ({} {policy})", team.mode_name),
-    });
-    let loads: Vec<String> = hop.links.iter().map(|link| ratio(link.load())).collect();
-    format!("towards {}{how}: links {} full.", hop.peer, loads.join(", "))
+    })
 }
 
 /// What concerns a run as a whole: segments sent again, drops, busy processors.

@@ -5,7 +5,7 @@ use nicteam_team::mode::Agrees;
 
 use super::moves;
 use crate::team::{Team, TeamMode};
-use crate::units::{list, thousands};
+use crate::units::{self, thousands};
 
 /// A sentence for each mode that needs of a switch what that does not have: what happens instead.
 pub(crate) fn needs(run: &Run) -> Vec<String> {
@@ -17,7 +17,7 @@ pub(crate) fn needs(run: &Run) -> Vec<String> {
             None => alike.push((missing, vec![&team.node])),
         }
     }
-    alike.iter().map(|(missing, hosts)| missing.words(run, &list(hosts))).collect()
+    alike.iter().map(|(missing, hosts)| missing.words(run, &units::hosts(hosts))).collect()
 }
 
 /// What a host's team needs.

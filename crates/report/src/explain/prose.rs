@@ -4,7 +4,7 @@ use nicteam_record::{Connection, Finding, Run, Side};
 
 use super::rules::Rule;
 use super::words::lower_first;
-use crate::units::list;
+use crate::units::{list, names};
 
 /// Why a run delivered what it delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,10 +61,8 @@ fn one(rules: &[&dyn Rule], finding: &Finding) -> Option<Explanation> {
 
 /// Each finding's sentence after the other.
 fn several(run: &Run, findings: &[Finding], parts: &[Explanation]) -> Explanation {
-    let sentences = findings.iter().zip(parts);
-    let sentences =
-        sentences.map(|(finding, part)| format!("{}: {}", whose(run, finding, findings), lower_first(&part.sentence)));
-    let sentence = sentences.collect::<Vec<_>>().join(" ");
+    let sentences: Vec<String> = alike(findings).iter().map(|places| told(run, findings, parts, places)).collect();
+    let sentence = sentences.join(" ");
     // Where nothing held connections back no limit was set.
     let set: Vec<&Explanation> = parts.iter().filter(|part| part.side != Side::Nowhere).collect();
     let first = set.first().copied().unwrap_or(&parts[0]);
@@ -74,6 +72,59 @@ fn several(run: &Run, findings: &[Finding], parts: &[Explanation]) -> Explanatio
         policy: if set.iter().all(|part| part.policy == first.policy) { first.policy.clone() } else { None },
         facts: parts.iter().flat_map(|part| part.facts.clone()).collect(),
     }
+}
+
+/// From so many findings of a kind on the first one is told alone.
+const MANY: usize = 5;
+
+/// The places of the findings, those of one kind together where they are many: the same cause at the same side by the
+/// same policy.
+fn alike(findings: &[Finding]) -> Vec<Vec<usize>> {
+    let kind = |place: usize| {
+        let Finding { cause, side, policy, as_narrow, .. } = &findings[place];
+        let causes: Vec<&String> = as_narrow.iter().map(|other| &other.cause).collect();
+        (cause, *side, policy, causes)
+    };
+    let mut kinds: Vec<Vec<usize>> = Vec::new();
+    for place in 0..findings.len() {
+        match kinds.iter_mut().find(|known| kind(known[0]) == kind(place)) {
+            Some(known) => known.push(place),
+            None => kinds.push(vec![place]),
+        }
+    }
+    let one_by_one = |kind: Vec<usize>| match kind.len() {
+        MANY.. => vec![kind],
+        _ => kind.into_iter().map(|place| vec![place]).collect(),
+    };
+    let mut told: Vec<Vec<usize>> = kinds.into_iter().flat_map(one_by_one).collect();
+    told.sort_by_key(|places| places[0]);
+    told
+}
+
+/// The sentence of the first of these findings, and which others are like it.
+fn told(run: &Run, findings: &[Finding], parts: &[Explanation], places: &[usize]) -> String {
+    let Some((first, others)) = places.split_first() else { return String::new() };
+    let own = format!("{}: {}", whose(run, &findings[*first], findings), lower_first(&parts[*first].sentence));
+    if others.is_empty() {
+        return own;
+    }
+    let both = |end: End| {
+        let mut ends: Vec<&str> = Vec::new();
+        for name in others.iter().flat_map(|place| self::ends(run, &findings[*place], end)) {
+            if !ends.contains(&name) {
+                ends.push(name);
+            }
+        }
+        in_order(run, ends)
+    };
+    let (from, to) = (names(&both(FROM)), names(&both(TO)));
+    format!("{own} {} more findings are of this kind: connections from {from}, towards {to}.", others.len())
+}
+
+/// Hosts in the order of the topology, so that consecutive names stand together.
+fn in_order<'a>(run: &Run, mut names: Vec<&'a str>) -> Vec<&'a str> {
+    names.sort_by_key(|name| run.topology.hosts.iter().position(|host| host.name == **name));
+    names
 }
 
 /// Whose finding of several it is: `Towards b`, `From a`, `From a to b`, `2 of 4 connections`.
@@ -97,12 +148,16 @@ fn whose(run: &Run, finding: &Finding, findings: &[Finding]) -> String {
         })
     };
     match () {
-        () if own_alone(TO) => format!("Towards {}", list(&ends(run, finding, TO))),
-        () if own_alone(FROM) => format!("From {}", list(&ends(run, finding, FROM))),
+        () if own_alone(TO) => format!("Towards {}", names(&ends(run, finding, TO))),
+        () if own_alone(FROM) => format!("From {}", names(&ends(run, finding, FROM))),
         () if of_one_host().is_some() => format!("To and from {}", of_one_host().unwrap_or_default()),
         () if pair_alone() => {
             let pairs: Vec<String> = pairs(run, finding).iter().map(|(from, to)| format!("{from} to {to}")).collect();
-            format!("From {}", list(&pairs))
+            if pairs.len() < MANY {
+                format!("From {}", list(&pairs))
+            } else {
+                format!("{} pairs of hosts", pairs.len())
+            }
         }
         () => format!("{} of {} connections", finding.connections.len(), run.connections.len()),
     }
@@ -127,7 +182,7 @@ fn ends<'a>(run: &'a Run, finding: &Finding, end: End) -> Vec<&'a str> {
             names.push(name);
         }
     }
-    names
+    in_order(run, names)
 }
 
 /// The pairs of hosts of a finding's connections, each once.

@@ -3,14 +3,15 @@
 use maud::{Markup, html};
 use nicteam_record::Run;
 
+use crate::like::{TeamGroup, busy_groups};
 use crate::svg::{hue, px};
 use crate::units::ratio;
-use crate::view::{MemberView, TeamView, busy_host_teams};
+use crate::view::MemberView;
 
 /// The bars of the hosts' members.
 pub(super) fn teams(run: &Run) -> Markup {
-    let teams = busy_host_teams(run);
-    html! { @if !teams.is_empty() { div.teams { @for team in &teams { (host_bars(team)) } } } }
+    let groups = busy_groups(run);
+    html! { @if !groups.is_empty() { div.teams { @for group in &groups { (host_bars(group)) } } } }
 }
 
 /// The published figure's part of its limit, and its words.
@@ -45,29 +46,30 @@ pub(super) fn meter(run: &Run) -> Markup {
     }
 }
 
-/// A host's two groups of bars.
-fn host_bars(team: &TeamView<'_>) -> Markup {
+/// The two groups of bars of a host, or of like hosts.
+fn host_bars(group: &TeamGroup<'_>) -> Markup {
     html! {
         span.duo {
-            b { (team.team.node) }
-            " tx " (mini_bars(team, "tx", |member| member.tx_load()))
-            " rx " (mini_bars(team, "rx", |member| member.rx_load()))
+            b { (group.name) }
+            " tx " (mini_bars(group, "tx", |member| member.tx_load()))
+            " rx " (mini_bars(group, "rx", |member| member.rx_load()))
         }
     }
 }
 
 /// A bar a member.
-fn mini_bars(team: &TeamView<'_>, label: &str, load: fn(&MemberView<'_>) -> f64) -> Markup {
+fn mini_bars(group: &TeamGroup<'_>, label: &str, load: fn(&MemberView<'_>) -> f64) -> Markup {
     const WIDTH: usize = 7;
     const PITCH: usize = 9;
     const HEIGHT: f64 = 26.0;
-    let loads: Vec<f64> = team.members.iter().map(load).collect();
+    let loads = group.loads(load);
+    let mean = if group.teams.len() > 1 { "mean load by member" } else { "each link’s load" };
     let width = (loads.len() * PITCH).saturating_sub(PITCH - WIDTH);
     let numbers: Vec<String> = loads.iter().map(|load| ratio(*load)).collect();
     let height = |load: f64| if load.is_finite() { load.clamp(0.0, 1.0) * HEIGHT } else { 0.0 };
     html! {
         svg width=(width) height=(HEIGHT) viewBox={ "0 0 " (width) " " (HEIGHT) } role="img" {
-            title { (team.team.node) " " (label) ", each link’s load: " (numbers.join(", ")) }
+            title { (group.name) " " (label) ", " (mean) ": " (numbers.join(", ")) }
             @for (place, height) in loads.iter().map(|load| height(*load)).enumerate() {
                 @let x = place * PITCH;
                 rect.track x=(x) width=(WIDTH) height=(HEIGHT) {}

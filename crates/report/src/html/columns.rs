@@ -1,12 +1,10 @@
 //! The headline table where runs differ by their engine alone: a column an engine.
 
-use maud::{Markup, html};
-use nicteam_record::Run;
-
 use super::cells::{meter, published, teams};
 use crate::columns::{Cell, Columns, Row};
-use crate::explain;
+use crate::told::{Told, told};
 use crate::units::rate;
+use maud::{Markup, html};
 
 /// Every run of the file in a row, with what each engine delivered; sentences and bars below, an engine after the other.
 pub(super) fn table(columns: &Columns<'_>) -> Markup {
@@ -39,9 +37,7 @@ fn row(row: &Row<'_>, engines: &[&str]) -> Markup {
             }
             tr {
                 td colspan=(engines.len() + 3) {
-                    @for (cell, engine) in row.cells.iter().zip(engines) {
-                        @if let Cell::Run(_, run) = cell { (details(run, engine)) }
-                    }
+                    @for told in &told(row.runs().map(|(_, run)| run)) { (details(told)) }
                 }
             }
         }
@@ -58,7 +54,13 @@ fn cell(cell: &Cell<'_>) -> Markup {
     }
 }
 
-/// The explanation of a run, and its bars.
-fn details(run: &Run, engine: &str) -> Markup {
-    html! { p.say { b { (engine) } " " (explain(run).sentence) } (teams(run)) }
+/// The explanation of a run by one engine, or by several if it is the same, and the bars of each.
+fn details(told: &Told<'_>) -> Markup {
+    html! {
+        p.say { b { (told.engines()) } " " (told.sentence) }
+        @for run in &told.runs {
+            @if let (true, Some(variant)) = (told.runs.len() > 1, &run.variant) { p.quiet { (variant.engine) } }
+            (teams(run))
+        }
+    }
 }

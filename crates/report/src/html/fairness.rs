@@ -5,6 +5,7 @@ use nicteam_record::{Connection, Datagrams, Run};
 use nicteam_statistics::jain_index;
 
 use super::document::{Column, NUMBER, WORDS, plain_table};
+use crate::like::{Group, groups};
 use crate::svg::px;
 use crate::units::{percent, plural, rate, ratio, share, thousands};
 
@@ -20,10 +21,17 @@ pub(super) fn section(run: &Run) -> Markup {
             (plural(run.connections.len(), "connection"))
             @if let Some(index) = jain_index(&rates).filter(|_| rates.len() > 1) { ", Jain’s index " (ratio(index)) }
         }
-        ul.fair { @for connection in &run.connections { (bar(connection, most)) } }
+        @if run.connections.len() <= FEW {
+            ul.fair { @for connection in &run.connections { (bar(&named(connection), connection.delivered_bps, most)) } }
+        } @else {
+            (between_groups(run, most))
+        }
         details {
             summary { "Every connection" }
-            (plain_table(&CONNECTIONS, &html! { @for connection in &run.connections { (row(connection)) } }))
+            (plain_table(&CONNECTIONS, &html! { @for connection in run.connections.iter().take(MOST) { (row(connection)) } }))
+            @if run.connections.len() > MOST {
+                p.quiet { (plural(run.connections.len() - MOST, "connection")) " more are in the record." }
+            }
         }
         (datagrams(&run.connections))
     }
@@ -59,13 +67,51 @@ fn datagrams(connections: &[Connection]) -> Markup {
     html! { @if !with.is_empty() { h3 { "Datagrams" } (plain_table(&DATAGRAMS, &rows)) } }
 }
 
-fn bar(connection: &Connection, most: f64) -> Markup {
-    let width = share(connection.delivered_bps, most).clamp(0.0, 1.0) * 100.0;
+/// Up to so many connections have a bar each.
+const FEW: usize = 64;
+/// The most connections that are listed; the record has all.
+const MOST: usize = 256;
+
+fn named(connection: &Connection) -> String {
+    format!("{} {} → {}", connection.index, connection.from, connection.to)
+}
+
+fn bar(who: &str, bps: f64, most: f64) -> Markup {
+    let width = share(bps, most).clamp(0.0, 1.0) * 100.0;
     html! {
         li {
-            span.who { (connection.index) " " (connection.from) " → " (connection.to) }
+            span.who { (who) }
             span.bar { i style={ "width:" (px(width)) "%" } {} }
-            span.num { (rate(connection.delivered_bps)) }
+            span.num { (rate(bps)) }
+        }
+    }
+}
+
+/// Connections between like hosts together: the slowest, the median and the fastest of each.
+fn between_groups(run: &Run, most: f64) -> Markup {
+    let connections: Vec<&Connection> = run.connections.iter().collect();
+    let groups = groups(&run.topology, &connections);
+    let of = |host: &str| {
+        let group = groups.iter().find(|group| group.has(run.topology.links_of(host)));
+        group.map_or_else(|| host.to_owned(), Group::name)
+    };
+    let mut between: Vec<(String, Vec<f64>)> = Vec::new();
+    for connection in &run.connections {
+        let way = format!("{} → {}", of(&connection.from), of(&connection.to));
+        match between.iter_mut().find(|(known, _)| *known == way) {
+            Some((_, rates)) => rates.push(connection.delivered_bps),
+            None => between.push((way, vec![connection.delivered_bps])),
+        }
+    }
+    between.iter_mut().for_each(|(_, rates)| rates.sort_by(f64::total_cmp));
+    html! {
+        @for (way, rates) in between.iter().take(FEW) {
+            p.quiet { (way) ": " (plural(rates.len(), "connection")) }
+            ul.fair {
+                @for (who, place) in [("slowest", 0), ("median", rates.len() / 2), ("fastest", rates.len() - 1)] {
+                    (bar(who, rates[place], most))
+                }
+            }
         }
     }
 }

@@ -1,12 +1,17 @@
 //! Coordinates of the panels of traffic: the run's time from left to right, a lane a member from top to bottom.
 
+use maud::{Markup, html};
 use nicteam_record::Run;
+
+use crate::svg::px;
 
 /// Width of a panel; its lanes leave room for names at the left, and for figures at the right.
 pub(super) const WIDTH: f64 = 440.0;
 pub(super) const LEFT: f64 = 48.0;
 pub(super) const RIGHT: f64 = 34.0;
 const TOP: f64 = 3.0;
+/// Below the lanes, where the seconds stand.
+pub(super) const AXIS: f64 = 18.0;
 /// Height of a lane, and from one to the next.
 const LANE: f64 = 22.0;
 const PITCH: f64 = 29.0;
@@ -36,7 +41,7 @@ impl Span {
 
 /// The run's time from left to right.
 pub(super) struct Time {
-    from_ms: f64,
+    pub(super) from_ms: f64,
     pub(super) to_ms: f64,
 }
 
@@ -54,5 +59,20 @@ impl Time {
     pub(super) fn x(&self, ms: f64) -> f64 {
         let part = (ms - self.from_ms) / (self.to_ms - self.from_ms);
         LEFT + part.clamp(0.0, 1.0) * (WIDTH - LEFT - RIGHT)
+    }
+}
+
+/// Seconds below the lanes.
+pub(super) fn axis(time: &Time, bottom: f64) -> Markup {
+    let step = [1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0];
+    let seconds = time.to_ms / 1000.0;
+    let step = step.into_iter().find(|step| seconds / step <= 6.0).unwrap_or((seconds / 6.0).ceil());
+    let ticks = (0..=6).map(|tick| f64::from(tick) * step).take_while(|tick| *tick <= seconds + 1e-6);
+    html! {
+        @for tick in ticks {
+            text x=(px(time.x(tick * 1000.0))) y=(px(bottom + 14.0)) text-anchor="middle" {
+                (tick) @if tick == 0.0 { " s" }
+            }
+        }
     }
 }

@@ -11,21 +11,29 @@ mod disks;
 mod document;
 mod environment;
 mod fairness;
+mod heat;
 mod lanes;
+mod matrix;
 mod run;
 mod summary;
 mod tasks;
 mod timeline;
 mod topology;
 mod traffic;
+mod verdicts;
+mod way;
+
+use std::collections::BTreeMap;
 
 use maud::{Markup, html};
+use nicteam_expect::{expectations, judge};
 use nicteam_record::{Bundle, BundleError, Record, Run, Sample};
 
 use crate::repeated::condensed;
 
 pub use compared::compared_page;
 pub use document::{Column, NUMBER, WORDS, document, plain_table, section};
+pub use verdicts::verdicts_page;
 
 /// The report of a bundle as one self-contained HTML page: the table, the
 /// topology, and for each run the explanation, the traffic of every member
@@ -39,9 +47,12 @@ pub fn page<E>(record: &Record, samples: impl Fn(&Run) -> Result<Vec<Sample>, E>
     let (whole, record) = (record, &condensed(record));
     let runs = record.runs.iter().enumerate().map(|(index, run)| Ok(run::section(index, run, &samples(run)?)));
     let runs: Vec<Markup> = runs.collect::<Result<_, E>>()?;
+    let expectations = expectations(whole);
+    let judged = judge(&expectations, std::slice::from_ref(whole), &BTreeMap::new());
     let main = html! {
         (header(record))
         (summary::section(record, whole))
+        (verdicts::section(&judged))
         (before_after::section(whole))
         (topology::section(record))
         @for run in &runs { (run) }

@@ -7,26 +7,39 @@ use super::cells::{meter, published, teams};
 use super::document;
 use crate::columns::{columns, skipped};
 use crate::explain;
+use crate::matrix::matrix;
 use crate::repeated::repeated;
 use crate::units::rate;
 use crate::view::lowered_rate;
 
-/// The headline table: a row a run, or where runs differ by their engine alone, a column an engine.
+/// The headline table: the grid that runs form, or a row a run; where runs differ by their engine alone, a column an engine.
 ///
 /// `whole` has the runs as often as they were carried out.
 pub(super) fn section(record: &Record, whole: &Record) -> Markup {
     let body = html! {
+        @if let Some(matrix) = matrix(record) {
+            (super::matrix::table(&matrix))
+            details { summary { "Every run, with its sentence and its members" } (list(record, whole)) }
+        } @else {
+            (list(record, whole))
+        }
+        @for line in skipped(record).chain(lowered_rate(record)) { p { (line) } }
+    };
+    document::section("results", "What was delivered", &body)
+}
+
+/// All runs one below the other.
+fn list(record: &Record, whole: &Record) -> Markup {
+    html! {
         @if let Some(columns) = columns(record) { (super::columns::table(&columns)) } @else { (table(record)) }
         p.quiet {
-            "Small bars: a bar a member, sent (tx) and received (rx), as high as its link was full. "
+            "Small bars: a bar a member, sent (tx) and received (rx), as high as its link was full; of like hosts the mean. "
             "A colour is the same member everywhere on this page."
         }
         @for group in repeated(whole) {
             @if let Some(words) = group.words() { p.quiet { (group.name) ": " (words) "." } }
         }
-        @for line in skipped(record).chain(lowered_rate(record)) { p { (line) } }
-    };
-    document::section("results", "What was delivered", &body)
+    }
 }
 
 /// Every run in a row, its sentence and its members' bars below.

@@ -1,5 +1,7 @@
 //! What happened in a run: marks in the lanes of traffic, and a list.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 use nicteam_record::{Event, Run};
 
@@ -7,7 +9,7 @@ use super::document::{NUMBER, WORDS, plain_table};
 use super::lanes::{Span, Time};
 use crate::svg::px;
 use crate::team::Team;
-use crate::units::plural;
+use crate::units::{hosts, plural};
 
 /// The most events that are marked and listed; the record has all.
 const MOST: usize = 200;
@@ -19,12 +21,14 @@ pub(super) fn section(run: &Run) -> Markup {
     }
     let columns = [("when", NUMBER), ("where", WORDS), ("kind", WORDS), ("what", WORDS)];
     let rows = html! {
-        @for event in run.events.iter().take(MOST) {
+        @for alike in alike(&run.events[..run.events.len().min(MOST)]) {
+            @let (first, last) = (alike[0], alike[alike.len() - 1]);
+            @let nodes: Vec<&str> = alike.iter().map(|event| event.node.as_str()).collect();
             tr {
-                td.num { (seconds(event.t_ms)) }
-                td { (event.node) }
-                td { (event.kind.name()) }
-                td { (event.text) }
+                td.num { @if alike.len() > 1 { (seconds(first.t_ms)) " to " } (seconds(last.t_ms)) }
+                td { (hosts(&nodes)) }
+                td { (first.kind.name()) }
+                td { (first.text) }
             }
         }
     };
@@ -37,6 +41,34 @@ pub(super) fn section(run: &Run) -> Markup {
             @if more > 0 { " " (plural(more, "event")) " more are in the record." }
         }
     }
+}
+
+/// More events are listed together where the same happened to so many hosts.
+const FEW: usize = 24;
+const MANY_HOSTS: usize = 5;
+
+/// Events in rows; of many those that are the same but for host and time in one, where its first one stands.
+fn alike(events: &[Event]) -> Vec<Vec<&Event>> {
+    let mut rows: Vec<Vec<&Event>> = Vec::new();
+    for event in events {
+        let same = |row: &&mut Vec<&Event>| (row[0].kind, &row[0].text) == (event.kind, &event.text);
+        match rows.iter_mut().find(same) {
+            Some(row) => row.push(event),
+            None => rows.push(vec![event]),
+        }
+    }
+    let (mut listed, few): (Vec<Vec<&Event>>, Vec<_>) =
+        rows.into_iter().partition(|row| events.len() > FEW && hosts_of(row) >= MANY_HOSTS);
+    for event in few.into_iter().flatten() {
+        listed.push(vec![event]);
+    }
+    let place = |event: &Event| events.iter().position(|other| std::ptr::eq(other, event));
+    listed.sort_by_key(|row| place(row[0]));
+    listed
+}
+
+fn hosts_of(events: &[&Event]) -> usize {
+    events.iter().map(|event| event.node.as_str()).collect::<BTreeSet<_>>().len()
 }
 
 /// A team's events over its lanes: over one of them if it happened to a member alone.

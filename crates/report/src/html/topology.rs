@@ -1,33 +1,39 @@
 //! The topology, drawn: switches above, hosts below, a line a cable; guests below their host.
 
 mod guests;
+mod merged;
 mod places;
 
 use maud::{Markup, html};
-use nicteam_record::{Impairments, Link, Record, Topology};
+use nicteam_record::{Connection, Impairments, Link, Record, Run, Topology};
 
 use super::document;
+use crate::like;
 use crate::svg::{hue, px};
 use crate::team::{Team, TeamMode};
 use crate::units::{link_rate, percent};
 use crate::view::link_at;
+use merged::Merged;
 use places::{Place, arrange, tag};
 
 /// A drawing for each topology that differs in more than addresses and engines.
 pub(super) fn section(record: &Record) -> Markup {
-    let mut drawings: Vec<(Topology, Vec<&str>)> = Vec::new();
+    let mut drawings: Vec<(Topology, Vec<&Run>)> = Vec::new();
     for run in &record.runs {
         let shape = as_drawn(&run.topology);
-        match drawings.iter_mut().find(|(seen, _)| as_drawn(seen) == shape) {
-            Some((_, names)) => names.push(&run.name),
-            None => drawings.push((run.topology.clone(), vec![&run.name])),
+        match drawings.iter_mut().find(|(seen, _)| *seen == shape) {
+            Some((_, runs)) => runs.push(run),
+            None => drawings.push((shape, vec![run])),
         }
     }
     let several = drawings.len() > 1;
     let body = html! {
-        @for (topology, names) in &drawings {
+        @for (_, runs) in &drawings {
+            @let topology = &runs[0].topology;
+            @let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+            @let connections: Vec<&Connection> = runs.iter().flat_map(|run| &run.connections).collect();
             figure.map {
-                div.scroll { (draw(topology)) }
+                div.scroll { (draw(&Merged::of(topology, like::groups(topology, &connections)))) }
                 @if several { figcaption.quiet { (names.join(", ")) } }
             }
         }
@@ -64,23 +70,25 @@ const CABLE: f64 = 8.0;
 /// How far below a row its long cables run.
 const BOW: f64 = 34.0;
 
-fn draw(topology: &Topology) -> Markup {
+fn draw(merged: &Merged<'_>) -> Markup {
+    let topology = &merged.topology;
     let places = arrange(topology);
     let bundles = bundles(topology);
     let width = places.iter().map(|place| place.x + place.width).fold(0.0, f64::max) + 2.0;
     // Cables that run below their row stay inside.
     let below = bundles.iter().map(|bundle| bundle.hues.len() as f64 * CABLE + BOW).fold(0.0, f64::max);
     let row = topology.hosts.iter().filter(|host| host.parent.is_none()).count();
+    let hosts = merged.hosts();
     let below = if topology.switches.is_empty() && row > 2 { below } else { 2.0 };
     let below = below.max(guests::height(topology));
     let height = places.iter().map(|place| place.y + place.height).fold(0.0, f64::max) + below;
     let (w, h) = (px(width), px(height));
-    let label = format!("{row} hosts, {} switches, {} links", topology.switches.len(), topology.links.len());
+    let label = format!("{hosts} hosts, {} switches", topology.switches.len());
     html! {
         svg width=(w) height=(h) viewBox={ "0 0 " (w) " " (h) } style={ "min-width:" (px(width.min(700.0))) "px" }
             role="img" aria-label=(label) {
             @for bundle in &bundles { (cables(topology, &places, &bundles, bundle)) }
-            @for place in &places { (node(topology, place)) (guests::draw(topology, place)) }
+            @for place in &places { (node(merged, place)) (guests::draw(topology, place)) }
         }
     }
 }
@@ -279,7 +287,8 @@ fn how(team: &Team<'_>) -> String {
 }
 
 /// A node's box and what stands in it.
-fn node(topology: &Topology, place: &Place<'_>) -> Markup {
+fn node(merged: &Merged<'_>, place: &Place<'_>) -> Markup {
+    let topology = &merged.topology;
     let (class, lines): (&str, Vec<String>) = if place.is_switch {
         let spread = match (groups(topology, place.name).count(), common_spread(topology, place.name)) {
             (0, _) => "switch, no aggregation".to_owned(),
@@ -302,15 +311,14 @@ fn node(topology: &Topology, place: &Place<'_>) -> Markup {
                 policy => format!("{}, {policy}", team.mode_name),
             },
         );
-        let address = host.map_or("", |host| &host.address);
-        ("box", vec![how, address.to_owned()])
+        ("box", vec![how, merged.last_line(place.name)])
     };
     let x = px(place.x + place.width / 2.0);
-    let first = place.y + place.height / 2.0 - 4.0 - 8.0 * (lines.len() as f64 - 1.0);
+    let first = place.y + place.height / 2.0 - 4.0 - 10.0 * (lines.len() as f64 - 1.0);
     html! {
         g {
             rect class=(class) x=(px(place.x)) y=(px(place.y)) width=(px(place.width)) height=(px(place.height)) rx="5" {}
-            text.name x=(x) y=(px(first)) text-anchor="middle" { (place.name) }
+            text.name x=(x) y=(px(first)) text-anchor="middle" { (merged.name(place.name)) }
             @for (index, line) in lines.iter().enumerate() {
                 text x=(x) y=(px(first + 19.0 + 17.0 * index as f64)) text-anchor="middle" { (line) }
             }

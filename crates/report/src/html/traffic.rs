@@ -3,21 +3,25 @@
 use maud::{Markup, html};
 use nicteam_record::{Run, Sample, Stall};
 
-use super::lanes::{LEFT, RIGHT, Span, Time, WIDTH};
-use super::timeline;
+use super::lanes::{AXIS, LEFT, RIGHT, Span, Time, WIDTH, axis};
+use super::way::{RECEIVED, SENT, Way};
+use super::{heat, timeline};
 use crate::explain::is_idle;
+use crate::like::busy_groups;
 use crate::series::{Interval, member_series};
 use crate::svg::{hue, px, steps};
 use crate::team::TeamMode;
 use crate::units::{link_rate, percent, rate, ratio, share};
-use crate::view::{MemberView, TeamView, busy_host_teams};
+use crate::view::{MemberView, TeamView};
 
 /// The busy hosts' teams, sent and received apart.
 pub(super) fn section(run: &Run, samples: &[Sample]) -> Markup {
-    let teams = busy_host_teams(run);
-    if teams.is_empty() {
+    let groups = busy_groups(run);
+    if groups.is_empty() {
         return html! { p.quiet { "No host of this run has a team, so no member was sampled." } };
     }
+    let teams: Vec<&TeamView<'_>> = groups.iter().flat_map(|group| &group.teams).collect();
+    let (lanes, maps) = groups.iter().partition::<Vec<_>, _>(|group| group.teams.len() == 1);
     let what = if teams.iter().all(|team| team.team.mode == TeamMode::Multipath) { "path" } else { "member" };
     let members = || teams.iter().flat_map(|team| &team.members);
     let payload =
@@ -28,13 +32,24 @@ pub(super) fn section(run: &Run, samples: &[Sample]) -> Markup {
             div.head {}
             div.head { "sent" }
             div.head { "received" }
-            @for team in &teams { (row(run, team, samples)) }
+            @for group in &groups {
+                @match &group.teams[..] {
+                    [team] => (row(run, team, samples)),
+                    _ => (heat::row(run, group, samples)),
+                }
+            }
         }
-        p.quiet {
+        @if !maps.is_empty() {
+            p.quiet {
+                "Like hosts stand together: a row a " (what) ", from the first host at the top to the last one, the members one below "
+                "the other; the darker, the fuller the link was. The figure is the members’ mean load in the measured window."
+            }
+        }
+        @if !lanes.is_empty() { p.quiet {
             "A lane a " (what) "; the dotted line is its link’s rate, the figure its mean load in the measured window (1 is all "
             "that full frames can carry, " (ratio(payload)) " of the wire’s rate). Shaded: the warm-up, which no figure counts."
             @if stalls(run).next().is_some() { " Red: nothing was answered." }
-        }
+        } }
     }
 }
 
@@ -52,31 +67,6 @@ fn row(run: &Run, team: &TeamView<'_>, samples: &[Sample]) -> Markup {
         }
     }
 }
-
-/// One of the two directions.
-struct Way {
-    name: &'static str,
-    of_interval: fn(&Interval) -> f64,
-    of_member: fn(&MemberView<'_>) -> f64,
-    load: fn(&MemberView<'_>) -> f64,
-}
-
-const SENT: Way = Way {
-    name: "sent",
-    of_interval: |interval| interval.tx_bps,
-    of_member: |member| member.tx_bps,
-    load: |member| member.tx_load(),
-};
-
-const RECEIVED: Way = Way {
-    name: "received",
-    of_interval: |interval| interval.rx_bps,
-    of_member: |member| member.rx_bps,
-    load: |member| member.rx_load(),
-};
-
-/// Below the lanes, where the seconds stand.
-const AXIS: f64 = 18.0;
 
 /// A panel: the lanes of a team's members over the run's time.
 fn panel(run: &Run, team: &TeamView<'_>, series: &[Vec<Interval>], way: &Way) -> Markup {
@@ -156,21 +146,6 @@ fn lane(place: usize, member: &MemberView<'_>, series: &[Interval], way: &Way, t
             line.base x1=(LEFT) x2=(right) y1=(base) y2=(base) {}
             text.dev x=(px(LEFT - 8.0)) y=(text) text-anchor="end" { (member.device) }
             text x=(px(WIDTH)) y=(text) text-anchor="end" { (ratio((way.load)(member))) }
-        }
-    }
-}
-
-/// Seconds below the lanes.
-fn axis(time: &Time, bottom: f64) -> Markup {
-    let step = [1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0];
-    let seconds = time.to_ms / 1000.0;
-    let step = step.into_iter().find(|step| seconds / step <= 6.0).unwrap_or((seconds / 6.0).ceil());
-    let ticks = (0..=6).map(|tick| f64::from(tick) * step).take_while(|tick| *tick <= seconds + 1e-6);
-    html! {
-        @for tick in ticks {
-            text x=(px(time.x(tick * 1000.0))) y=(px(bottom + 14.0)) text-anchor="middle" {
-                (tick) @if tick == 0.0 { " s" }
-            }
         }
     }
 }

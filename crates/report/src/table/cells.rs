@@ -4,9 +4,10 @@ use nicteam_record::Run;
 
 use crate::bars::bars;
 use crate::figures;
+use crate::like::busy_groups;
 use crate::terminal::{GREEN, RED, Style, YELLOW, shown, wrap};
 use crate::units;
-use crate::view::{MemberView, busy_host_teams};
+use crate::view::MemberView;
 
 /// Part of the limit as a number of two decimals.
 pub(super) fn of_limit(run: &Run) -> String {
@@ -34,15 +35,15 @@ pub(super) fn figure_lines(run: &Run, style: &Style) -> Vec<String> {
     lines.map(|line| format!("  {line}")).collect()
 }
 
-/// A cell a host, sent above received, as many beside each other as fit.
+/// A cell a host, or like hosts, sent above received, as many beside each other as fit.
 pub(super) fn member_lines(run: &Run, style: &Style) -> Vec<String> {
-    let teams = busy_host_teams(run);
-    let cells: Vec<[String; 2]> = teams
+    let groups = busy_groups(run);
+    let cells: Vec<[String; 2]> = groups
         .iter()
-        .map(|team| {
-            let name = shown(team.team.node, style);
+        .map(|group| {
+            let name = shown(&group.name, style);
             let cell = |load: fn(&MemberView<'_>) -> f64| {
-                format!("{name} {}", bars(team.members.iter().map(load), style.ascii))
+                format!("{name} {}", bars(group.loads(load).into_iter(), style.ascii))
             };
             [cell(|member| member.tx_load()), cell(|member| member.rx_load())]
         })

@@ -9,6 +9,7 @@ use nicteam_expect::{Certainty, Found, Judged, What};
 
 pub use junit::junit;
 pub use text::verdicts;
+pub(crate) use text::{cells, notes};
 
 /// For programs, as `docs/check.md` describes it.
 pub fn verdicts_json(judged: &[Judged<'_>]) -> Value {

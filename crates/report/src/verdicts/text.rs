@@ -27,7 +27,7 @@ pub fn verdicts(judged: &[Judged<'_>], style: &Style) -> String {
     out
 }
 
-fn cells(judged: &Judged<'_>) -> [String; 6] {
+pub(crate) fn cells(judged: &Judged<'_>) -> [String; 6] {
     let (middle, interval) = match &judged.found {
         Found::Figure(_, found) => (value(judged, found.middle), self::interval(judged, found)),
         Found::Finding(with, of) => (format!("in {with} of {of}"), String::new()),
@@ -63,7 +63,7 @@ pub(super) fn bound(judged: &Judged<'_>) -> String {
 }
 
 /// Sentences below the table.
-fn notes(judged: &[Judged<'_>]) -> Vec<String> {
+pub(crate) fn notes(judged: &[Judged<'_>]) -> Vec<String> {
     let why = judged.iter().filter_map(|one| match &one.found {
         Found::Nothing(why) => Some(format!("{} of {}: {why}.", one.expectation.subject(), one.run)),
         _ => None,

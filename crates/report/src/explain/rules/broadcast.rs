@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Rule;
 use crate::explain::limits::{FilledBy, Limit};
 use crate::explain::words;
-use crate::units::{list, number, ratio, share};
+use crate::units::{names, number, ratio, share};
 
 /// Links that are full of copies: the team's own, which a finding shows alone, or
 /// those where the copies meet again, which it shows behind the team's.
@@ -51,7 +51,7 @@ impl Rule for Broadcast {
             full => format!(
                 "{} copies of each fill {}; {} of that traffic is payload",
                 number(details.copies),
-                list(&full.iter().map(full_links).collect::<Vec<_>>()),
+                names(&full.iter().map(full_links).collect::<Vec<_>>()),
                 ratio(details.payload),
             ),
         };

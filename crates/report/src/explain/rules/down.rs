@@ -7,7 +7,7 @@ use crate::explain::hop::{Hop, is_idle};
 use crate::explain::limits::Limit;
 use crate::explain::words;
 use crate::team::TeamMode;
-use crate::units::list;
+use crate::units::names;
 
 /// A silent member in a mode that uses every member that is up.
 pub(super) struct Down;
@@ -35,12 +35,12 @@ impl Rule for Down {
 
     fn sentence(&self, finding: &Finding) -> Option<String> {
         let silent = finding.hops.first()?.links.iter().filter(|link| link.silent);
-        let names: Vec<&str> = silent.map(|link| link.device.as_str()).collect();
+        let devices: Vec<&str> = silent.map(|link| link.device.as_str()).collect();
         let (side, node) = (words::side(finding), words::node(finding));
-        let were = if names.len() == 1 { "it was" } else { "they were" };
+        let were = if devices.len() == 1 { "it was" } else { "they were" };
         Some(format!(
             "{side}: {node} uses every member that is up (mode balance-rr). {} of {node} sent no frame, so {were} down.",
-            list(&names)
+            names(&devices)
         ))
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Rule;
 use crate::explain::hop::Choice;
 use crate::explain::limits::{FilledBy, Limit};
-use crate::units::{list, number, ratio, share};
+use crate::units::{self, number, ratio, share};
 
 /// Below this part of the limit full links were not the best that could be had of them.
 pub(super) const WHOLE: f64 = 0.85;
@@ -66,7 +66,7 @@ impl Rule for Full {
         Some(format!(
             "Nothing held it back: {} of {} carried {} of what {} can{more}.",
             what(&finding.hops),
-            list(&hosts),
+            units::hosts(&hosts),
             ratio(carried),
             if matches!(finding.hops.as_slice(), [hop] if hop.links.len() == 1) { "it" } else { "they" },
         ))

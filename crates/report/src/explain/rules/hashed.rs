@@ -13,7 +13,7 @@ use crate::explain::hop::{Hop, is_idle};
 use crate::explain::limits::Limit;
 use crate::explain::policy::{Key, key};
 use crate::explain::words;
-use crate::units::{list, plural};
+use crate::units::{self, list, plural};
 
 /// Full links beside others that had room, where a hash chooses.
 pub(super) struct Hashed;
@@ -181,8 +181,8 @@ fn groups(hop: &LinkLoads, placed: &[Placed], key: Key, [one_to, one_from]: [boo
             (Key::Connection, 2) if all_on_one => "both connections".to_owned(),
             (Key::Connection, _) if all_on_one => format!("all {}", plural(*count, "connection")),
             (Key::Connection, _) => plural(*count, "connection"),
-            _ if all_on_one => format!("all of {}", list(names)),
-            _ => list(names),
+            _ if all_on_one => format!("all of {}", units::hosts(names)),
+            _ => units::hosts(names),
         };
         let of = if index == 0 { format!(" of {} towards {}", hop.links.len(), hop.peer) } else { String::new() };
         format!("{who} on link {}{of}", u64::from(*place) + 1)

@@ -8,7 +8,7 @@ use super::Rule;
 use crate::explain::hop::{Choice, Hop};
 use crate::explain::limits::Limit;
 use crate::explain::{one_sided, words};
-use crate::units::list;
+use crate::units::hosts;
 
 /// Full and not full members of a team that sends to hosts which do not stripe.
 pub(super) struct OneSided;
@@ -99,7 +99,7 @@ impl Rule for OneSided {
         let Details { peers, width, members, why } = finding.details()?;
         let (side, node, hop) = (words::side(finding), words::node(finding), finding.hops.first()?);
         let (does, each) = if peers.len() == 1 { ("does", "it") } else { ("do", "each") };
-        let (peer_count, peers) = (peers.len(), list(&peers));
+        let (peer_count, peers) = (peers.len(), hosts(&peers));
         let by = format!("{node} sends to {peers} by {width} of {members} members (mode stripe, one-sided)");
         let how = match why {
             Why::Off => format!(

@@ -8,7 +8,7 @@ use super::Rule;
 use crate::explain::hop::{Choice, Hop};
 use crate::explain::limits::Limit;
 use crate::explain::words;
-use crate::units::list;
+use crate::units::hosts;
 
 /// Full and not full links of a team that stripes, towards hosts that do not.
 pub(super) struct PeerDoesNotStripe;
@@ -58,7 +58,7 @@ impl Rule for PeerDoesNotStripe {
         Some(format!(
             "{side}: {} {does} not stripe, so {node} {how}, as in balance-alb (mode stripe): \
              the busiest was full, the least used at {}.",
-            list(&peers),
+            hosts(&peers),
             words::least(hop),
         ))
     }

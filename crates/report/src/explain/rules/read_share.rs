@@ -7,7 +7,7 @@ use super::Rule;
 use crate::explain::hop::Hop;
 use crate::explain::limits::{FilledBy, Limit};
 use crate::explain::storage;
-use crate::units::{list, percent, share};
+use crate::units::{self, percent, share};
 
 /// Payload of a disk that filled no link, beside that of the other direction, which did.
 pub(super) struct ReadShare;
@@ -59,7 +59,7 @@ impl Rule for ReadShare {
         Some(format!(
             "{} of the bytes were reads, as asked: {full} filled the links of {}, and {other} come in their share.",
             percent(read),
-            list(&hosts),
+            units::hosts(&hosts),
         ))
     }
 }

@@ -6,7 +6,7 @@ use super::Rule;
 use crate::explain::hop::{Choice, Hop, HopLink};
 use crate::explain::limits::Limit;
 use crate::explain::words;
-use crate::units::list;
+use crate::units::names;
 
 /// Full links of hosts that stripe beside silent ones of the same rate. A link that takes longer
 /// than the others is silent for another reason: frames arrive first by those.
@@ -34,12 +34,12 @@ impl Rule for Silent {
     fn sentence(&self, finding: &Finding) -> Option<String> {
         let (side, node, hop) = (words::side(finding), words::node(finding), finding.hops.first()?);
         let silent = hop.links.iter().filter(|link| link.silent);
-        let names: Vec<&str> = silent.map(|link| words::device(hop, link, node)).collect();
-        let (were, them) = if names.len() == 1 { ("it was", "it") } else { ("they were", "them") };
+        let devices: Vec<&str> = silent.map(|link| words::device(hop, link, node)).collect();
+        let (were, them) = if devices.len() == 1 { ("it was", "it") } else { ("they were", "them") };
         Some(format!(
             "{side}: {node} uses every member that receives frames (mode stripe). {} carried none: {were} down, or nothing came \
              through {them}.",
-            list(&names)
+            names(&devices)
         ))
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Rule;
 use crate::explain::limits::{FilledBy, Limit};
-use crate::units::{list, percent, ratio, share};
+use crate::units::{self, percent, ratio, share};
 
 /// Links all full, and of what they carried too little arrived as payload.
 pub(super) struct Waste;
@@ -44,7 +44,7 @@ impl Rule for Waste {
         let Details { hosts, payload, resent } = finding.details()?;
         Some(format!(
             "All links of {} were full, but only {} of what they carried arrived as payload. TCP sent {} of its segments again.",
-            list(&hosts),
+            units::hosts(&hosts),
             ratio(payload),
             percent(resent),
         ))
