@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use nicteam_dataplane::Kind;
 use nicteam_expect::{Expectation, Judged, Rounds, Verdict, judge};
-use nicteam_experiment::{Experiment, MOST_REPETITIONS};
+use nicteam_experiment::{Experiment, MOST_REPETITIONS, Run};
 use nicteam_record::{Bundle, Record};
 use serde_json::{Value, json};
 
@@ -52,6 +52,17 @@ pub(crate) struct Args {
     /// What executes the teams: bpf or packet; what the machine can by default.
     #[arg(long, value_parser = value::dataplane)]
     dataplane: Option<Kind>,
+    /// Who runs the teams of hosts, whatever the file says: nicteam, ovs, kernel. Of several, with commas between them, each
+    /// run is carried out once by each, and each is judged.
+    #[arg(long, value_name = "ENGINE", value_delimiter = ',')]
+    engine: Vec<String>,
+    /// Folder for the bundles, made in one that is there; it must not exist. Each batch of repetitions is a bundle in it:
+    /// NAME-1, NAME-2. By default each is results/NAME-DATE-TIME.
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Write one page with all verdicts: a file that loads nothing.
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
     /// Write the verdicts for test runners, in the format of JUnit.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
@@ -79,6 +90,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // What is wrong with a file is said before any other takes its time.
     let loaded: Vec<(Checked, &'static str)> =
         args.experiments.iter().map(|name| prepare(args, name)).collect::<Result<_, _>>()?;
+    if let Some(output) = &args.output {
+        std::fs::create_dir(output)
+            .map_err(|error| Failure::wrong_input(format!("cannot make {}: {error}", output.display())))?;
+    }
     let mut checked = Vec::new();
     for (mut one, privileges) in loaded {
         carry_out(args, &mut one, privileges)?;
@@ -91,8 +106,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             .iter()
             .map(|(checked, judged)| (checked.experiment.name.as_str(), checked.experiment.path.as_str(), *judged))
             .collect();
-        std::fs::write(path, nicteam_report::junit(&suites))
-            .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))?;
+        write(path, &nicteam_report::junit(&suites))?;
+    }
+    if let Some(path) = &args.page {
+        let all: Vec<(&str, &str, &[Judged<'_>])> = all
+            .iter()
+            .map(|(checked, judged)| (checked.experiment.name.as_str(), checked.experiment.title.as_str(), *judged))
+            .collect();
+        write(path, &nicteam_report::verdicts_page(&all))?;
     }
     tell(args, &all)?;
     Ok(match Verdict::of_all(judged.iter().flatten().map(|one| one.verdict)) {
@@ -109,7 +130,7 @@ fn prepare(args: &Args, name: &str) -> Result<(Checked, &'static str), Failure> 
         only: Vec::new(),
         duration: args.duration,
         rate: args.rate,
-        engine: Vec::new(),
+        engine: args.engine.clone(),
     };
     let (experiment, privileges) = load_to_run(&pick, args.dataplane)?;
     if experiment.expect.is_empty() {
@@ -127,7 +148,8 @@ fn prepare(args: &Args, name: &str) -> Result<(Checked, &'static str), Failure> 
 /// The experiment with the runs alone that these expectations need.
 fn only<'e>(experiment: Experiment, expectations: impl Iterator<Item = &'e Expectation>) -> Experiment {
     let names: BTreeSet<&str> = expectations.flat_map(Expectation::runs).collect();
-    let runs = experiment.runs.iter().filter(|run| names.contains(run.name.as_str())).cloned().collect();
+    let of_file = |run: &Run| run.variant.as_ref().map_or(run.name.clone(), |variant| variant.of.clone());
+    let runs = experiment.runs.iter().filter(|run| names.contains(of_file(run).as_str())).cloned().collect();
     Experiment { runs, ..experiment }
 }
 
@@ -158,7 +180,11 @@ fn carry_out(args: &Args, checked: &mut Checked, privileges: &'static str) -> Re
             _ => checked.judged().iter().filter(|it| it.wants_more()).map(|it| it.expectation.clone()).collect(),
         };
         let batch = only(checked.experiment.clone(), open.iter()).rounds(rounds.done + 1, times);
-        let bundle = carry_out_batch(args, &batch, privileges)?;
+        let output = match &args.output {
+            Some(folder) => folder.join(format!("{}-{}", batch.name, checked.batches.len() + 1)),
+            None => nicteam_lab::default_output(&batch.name)?,
+        };
+        let bundle = carry_out_batch(args, &batch, output, privileges)?;
         checked.bundles.push(bundle.dir);
         checked.batches.push(bundle.record);
         rounds.done += times;
@@ -172,8 +198,18 @@ fn carry_out(args: &Args, checked: &mut Checked, privileges: &'static str) -> Re
     Ok(())
 }
 
-fn carry_out_batch(args: &Args, batch: &Experiment, privileges: &'static str) -> Result<Bundle, Failure> {
-    let options = options(nicteam_lab::default_output(&batch.name)?, args.dataplane, privileges)?;
+/// Writes a file that the command line names.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
+}
+
+fn carry_out_batch(
+    args: &Args,
+    batch: &Experiment,
+    output: PathBuf,
+    privileges: &'static str,
+) -> Result<Bundle, Failure> {
+    let options = options(output, args.dataplane, privileges)?;
     let mut live = Live::new(std::io::stderr().is_terminal());
     let outcome = nicteam_lab::run(batch, &options, &mut live, write_page);
     drop(live);

@@ -9,6 +9,7 @@ mod predict;
 mod progress;
 mod tune;
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -134,7 +135,9 @@ fn report(bundle: &Path, json: bool) -> Result<(), Failure> {
     let mut bundle = Bundle::open(folder(bundle)?)?;
     nicteam_report::add_findings(&mut bundle.record);
     write_page(&bundle)?;
-    tell(&bundle, json, "")?;
+    let expectations = nicteam_expect::expectations(&bundle.record);
+    let judged = nicteam_expect::judge(&expectations, std::slice::from_ref(&bundle.record), &BTreeMap::new());
+    tell(&bundle, json, &nicteam_report::verdicts(&judged, &style()))?;
     if let Some(partial) = bundle.record.partial() {
         // What follows stands on one line, whatever the record says.
         say::line(format_args!("partial: {}", say::visible(partial.replace('\n', " "))));

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use nicteam_testnet::may_make_networks;
 use serde_json::Value;
 
-use crate::common::lab::{Folder, assert_failure, run_with, words};
+use crate::common::lab::{Folder, assert_failure, has, run_with, words};
 
 /// Two hosts and a cable; two runs of the same.
 const TWO: &str = "title = 'a < b'\ndefaults = { warmup = '100ms', duration = '300ms', rate = '10mbit' }\n\
@@ -90,6 +90,73 @@ fn a_run_of_lab_prints_verdicts_and_fails_for_none() {
     let printed = words(&output.stdout);
     assert!(output.status.success(), "{}", words(&output.stderr));
     assert!(printed.contains("Of 1 expectations 0 hold, 1 are missed, 0 are undecided."), "{printed}");
+}
+
+/// Two hosts at a switch, each with a team of two links, and two runs that differ by the mode.
+const TEAMS: &str = "title = 'Teams'\ndefaults = { warmup = '200ms', duration = '300ms', rate = '10mbit' }\n\
+    teams = { t = { mode = 'ovs-active-backup' } }\nlinks = [{ between = [['a', 'b'], 's'], count = 2 }]\n[switches]\ns = {}\n\
+    [hosts]\na = { team = 't' }\nb = { team = 't' }\n[workloads.w]\nkind = 'tcp'\nfrom = 'a'\nto = 'b'\n\
+    [[runs]]\nname = 'one'\nworkloads = 'w'\n";
+
+#[test]
+fn several_experiments_have_one_page_and_their_bundles_a_folder() {
+    if !may_make_networks() {
+        return;
+    }
+    let folder = Folder::new("check-page");
+    fs::write(folder.path("second.toml"), format!("{TWO}{HOLDS}").replace("a < b", "Second")).unwrap();
+    let (page, output) = (folder.path("verdicts.html"), folder.path("bundles"));
+    let arguments = [&folder.path("second.toml"), "--repeat", "1", "--page", &page, "--output", &output];
+    let done = check(&folder, &format!("{TWO}{HOLDS}{BROKEN}"), &arguments);
+    assert_eq!(done.status.code(), Some(1), "{}", words(&done.stderr));
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("experiment: a &lt; b"), "{page}");
+    assert!(page.contains("second: Second") && page.contains("2 hold, 1 missed, 0 undecided."), "{page}");
+    assert!(!["<script", "src=", "http"].iter().any(|loaded| page.contains(loaded)));
+    for bundle in ["experiment-1", "second-1"] {
+        let record = folder.0.join("bundles").join(bundle).join("record.json");
+        let record: Value = serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
+        assert_eq!(record["experiment"]["expect"][0]["figure"], "delivered_bps", "{record}");
+        let report = fs::read_to_string(folder.0.join("bundles").join(bundle).join("report.html")).unwrap();
+        assert!(report.contains("What was expected"), "{bundle}");
+    }
+    assert!(!folder.entries().contains(&"results".to_owned()), "{:?}", folder.entries());
+    // The verdicts stand in the report of a bundle, too.
+    let report = Command::new(env!("CARGO_BIN_EXE_nicteam"))
+        .args(["lab", "report", &folder.path("bundles/experiment-1")])
+        .output()
+        .unwrap();
+    assert!(words(&report.stdout).contains("Of 2 expectations 1 hold, 1 are missed, 0 are undecided."));
+    // The folder is there now.
+    let again = check(&folder, &format!("{TWO}{HOLDS}"), &["--output", &folder.path("bundles")]);
+    assert_failure(&again, 2, &["cannot make", "bundles"]);
+}
+
+#[test]
+fn each_engine_is_judged_and_a_missing_one_has_a_code_of_its_own() {
+    if !may_make_networks() {
+        return;
+    }
+    let folder = Folder::new("check-engine");
+    let file = format!("{TEAMS}{HOLDS}");
+    let wrong = check(&folder, &file, &["--engine", "ovz"]);
+    assert_failure(&wrong, 2, &["ovz"]);
+    let kernel =
+        check(&folder, &file.replace("ovs-active-backup", "active-backup"), &["--engine", "kernel", "--repeat", "1"]);
+    if fs::exists("/proc/net/bonding").unwrap() || fs::exists("/sys/class/net/bonding_masters").unwrap() {
+        assert_eq!(kernel.status.code(), Some(0), "{}", words(&kernel.stderr));
+    } else {
+        assert_failure(&kernel, 3, &["no run can be carried out here", "`one`: ", "bonding"]);
+    }
+    if !has(&["ovs-vswitchd"]) {
+        return;
+    }
+    let output = check(&folder, &file, &["--engine", "nicteam,ovs", "--repeat", "1", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output.stderr));
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let runs: Vec<&str> =
+        printed[0]["expectations"].as_array().unwrap().iter().map(|one| one["run"].as_str().unwrap()).collect();
+    assert_eq!(runs, ["one.nicteam", "one.ovs"]);
 }
 
 #[test]

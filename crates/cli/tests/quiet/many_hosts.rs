@@ -1,13 +1,14 @@
 //! More neighbours than the kernel's table takes (`gc_thresh3`), which is one for all network namespaces.
 
 use std::collections::BTreeSet;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use nicteam_record::Run;
 use nicteam_testnet::{is_soak, may_make_networks};
 
-use crate::common::lab::{run_with, words};
+use crate::common::lab::{Folder, run_with, words};
 
 /// Hosts with so many links each to one switch, and connections from the first `from` of them by a pattern.
 fn file(pattern: &str, hosts: usize, (links, team): (usize, &str), from: usize, to: std::ops::Range<usize>) -> String {
@@ -69,6 +70,45 @@ fn thirty_two_hosts_reach_thirty_two_by_two_links_each() {
     }
     let run = run("many-teams", &file("all-to-all", 64, (2, "team = \"t\""), 32, 32..64), "4s", 32 * 32);
     assert!(run.of_limit > 0.85, "share {}", run.of_limit);
+}
+
+/// What a page says, without tags, styles and the experiment file.
+fn text(page: &str) -> String {
+    let body = page.split("</style>").nth(1).unwrap_or_default();
+    let body: String = body.split("<pre>").map(|part| part.split("</pre>").last().unwrap_or_default()).collect();
+    body.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect::<Vec<_>>().join("\n")
+}
+
+/// Hosts that a sentence names.
+fn hosts_in(sentence: &str) -> usize {
+    let words = sentence.split(|letter: char| !letter.is_ascii_alphanumeric());
+    words.filter(|word| word.strip_prefix('h').is_some_and(|digits| digits.parse::<u32>().is_ok())).count()
+}
+
+/// Drawn and told, thirty-two hosts are two groups: those that send, and those that receive.
+#[test]
+fn the_page_of_thirty_two_hosts_names_ranges() {
+    if !may_make_networks() {
+        return;
+    }
+    let folder = Folder::new("many-page");
+    let file = file("pairwise", 32, (2, "team = \"t\""), 16, 16..32);
+    std::fs::write(folder.path("many.toml"), file).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_nicteam"))
+        .args(["lab", "run", &folder.path("many.toml"), "--duration", "1s", "--output", &folder.path("bundle")])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", words(&output.stderr));
+    let printed = words(&output.stdout);
+    assert!(printed.contains("h0 to h15") && printed.contains("h16 to h31"), "{printed}");
+    let page = std::fs::read_to_string(folder.path("bundle/report.html")).unwrap();
+    let text = text(&page);
+    assert!(text.contains("h0 to h15") && text.contains("h16 to h31"), "{text}");
+    assert_eq!(page.matches("<rect class=\"box\"").count(), 2, "boxes of hosts");
+    assert!(page.contains("class=\"heat\""));
+    for sentence in text.lines().flat_map(|line| line.split(". ")) {
+        assert!(sentence.len() <= 200 || hosts_in(sentence) <= 8, "{sentence}");
+    }
 }
 
 /// Memory that is available on the machine, MB.
