@@ -40,6 +40,7 @@ mod live {
     mod copies;
     mod doctor_path;
     mod engines;
+    mod fault_kinds;
     mod faults;
     mod gateways;
     mod guests;

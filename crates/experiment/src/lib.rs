@@ -64,7 +64,10 @@ use toml::de::DeTable;
 pub use catalog::{Builtin, FindError, Group, MAX_FILE_BYTES, Source, builtin, find};
 pub use congestion::{check_congestion, check_mptcp};
 pub use engine::{Engine, KERNEL_OPTIONS, Unsupported, openvswitch_settings};
-pub use event::{Announce, CablePulled, Migrate, Silence, TargetKilled};
+pub use event::{
+    Announce, CablePulled, LacpSilent, LinkImpaired, Migrate, RateChanged, Silence, SwitchHung, SwitchRestarted,
+    TargetKilled,
+};
 pub use limit::{Limit, limit};
 pub use links_used::{LinksUsed, links_used, links_used_json, show_links_used};
 pub use nicteam_diagnostics::{Diagnostic, Diagnostics};

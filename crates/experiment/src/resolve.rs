@@ -213,7 +213,8 @@ impl<'a> Resolver<'a, '_> {
         self.check_connections(record, &workloads);
         self.check_targets(record, &workloads);
         self.check_slow_hosts(record, &workloads, &built.topology);
-        let told = &mut Told { topology: &built.topology, duration, problems: self.problems };
+        let (topology, impairments) = (&built.topology, &built.impairments);
+        let told = &mut Told { topology, impairments, duration, problems: self.problems };
         let events = event::resolve(events(record), told);
         self.check_interval(duration);
         Run {

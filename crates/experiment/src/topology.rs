@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use nicteam_team::{ActiveSlave, Config};
 
 use crate::engine::{self};
-use crate::event::CableName;
+use crate::event::Relayed;
 use crate::gateways;
 use crate::guests;
 use crate::impairments;
@@ -40,7 +40,7 @@ pub(crate) struct Plan<'a> {
     /// Hosts that have a bridge though they may have no guests.
     pub bridged: Vec<At<String>>,
     /// Cables with a link emulator that may have no impairment.
-    pub relayed: Vec<CableName>,
+    pub relayed: Vec<Relayed>,
     pub links: &'a [Record],
     /// Of links that name none.
     pub rate_bps: u64,
@@ -63,6 +63,8 @@ pub(crate) struct Built {
     pub topology: Topology,
     /// False if some of the links could not be laid: then what is missing is no second fault.
     pub all_links: bool,
+    /// The impairments of the file, by name.
+    pub impairments: BTreeMap<String, Way>,
 }
 
 /// Builds the topology; what is wrong goes to `problems`.
@@ -86,7 +88,8 @@ pub(crate) fn build(plan: &Plan<'_>, problems: &mut Vec<Problem>) -> Built {
     let cables = std::mem::take(&mut builder.cables);
     let all_links = builder.all_links;
     let targets = target::resolve(&plan.targets, &hosts, plan.broken.nodes, problems);
-    Built { topology: Topology { hosts, switches, cables, teams, targets }, all_links }
+    let impairments = plan.impairments.iter().map(|(name, way)| ((*name).to_owned(), way.clone())).collect();
+    Built { topology: Topology { hosts, switches, cables, teams, targets }, all_links, impairments }
 }
 
 struct Builder<'a, 'p> {
@@ -164,7 +167,7 @@ impl<'a> Builder<'a, '_> {
     /// Gives cables a link emulator that does nothing to their frames yet.
     fn relay_cables(&mut self) {
         for name in &self.plan.relayed {
-            if let Some(place) = name.place(&self.cables) {
+            for place in name.places(&self.cables) {
                 let nothing = Impaired { a_to_b: Way::default(), b_to_a: Way::default() };
                 self.cables[place].impaired.get_or_insert(nothing);
             }

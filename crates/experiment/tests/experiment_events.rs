@@ -68,6 +68,105 @@ fn a_link_that_falls_silent_is_an_impaired_one_in_its_run() {
     assert!(shown.contains("after 3.5s: the server of target disk on b is started again"), "{shown}");
 }
 
+const KINDS: &str = r#"
+title = "Kinds of faults"
+defaults.duration = "1s"
+hosts = { a = { team = "t" }, b = { team = "t" } }
+teams.t.mode = "802.3ad"
+switches = { one = { spread = "layer2" }, two = { spread = "layer2" } }
+links = [
+  { between = ["a", "one"], count = 2 },
+  { between = ["b", "two"], count = 2 },
+  { between = ["one", "two"], rate = "1gbit" },
+]
+impairments.lossy.loss = "1%"
+workloads.w = { kind = "tcp", from = "a", to = "b" }
+[[runs]]
+name = "r"
+workloads = "w"
+events = [EVENT]
+"#;
+
+/// What happens and when, milliseconds, and which cables the link emulator carries.
+fn kind(event: &str) -> (Vec<(u128, String)>, Vec<bool>) {
+    let experiment = parse("kinds", "kinds.toml", &KINDS.replace("EVENT", event), &Overrides::default()).unwrap();
+    let run = &experiment.runs[0];
+    let told = run.events.iter().map(|of| (of.at.as_millis(), of.event.words())).collect();
+    (told, run.topology.cables.iter().map(|cable| cable.impaired.is_some()).collect())
+}
+
+#[test]
+fn a_fault_with_a_period_comes_again_while_it_is_over_before_the_run_ends() {
+    let (told, _) = kind("{ kind = 'cable', link = ['a', 'one'], at = '100ms', for = '200ms', every = '300ms' }");
+    // The third time would be over at 900 ms, a fourth at 1200 ms.
+    assert_eq!(told.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [100, 300, 400, 600, 700, 900]);
+    let pulled: Vec<bool> = told.iter().map(|(_, words)| words.contains("pulled")).collect();
+    assert_eq!(pulled, [true, false, true, false, true, false]);
+    let (told, _) = kind("{ kind = 'cable', link = ['a', 'one'], at = '100ms', for = '200ms', every = '350ms' }");
+    assert_eq!(told.last().unwrap().0, 650, "at the run's end it would not be over: 800 + 200 ms");
+}
+
+#[test]
+fn every_kind_says_what_happens_and_names_its_cables() {
+    let link = "link = ['a', 'one']";
+    let cable = "the cable between a (eth0) and one (a-0)";
+    let (one, of_switch, none) = ([true, false, false, false, false], [true, true, false, false, true], [false; 5]);
+    let cases = [
+        (
+            format!("kind = 'silence', {link}, from = 'one'"),
+            format!("{cable} drops every frame from one, and keeps its carrier"),
+            format!("{cable} carries again"),
+            one,
+        ),
+        (
+            format!("kind = 'impair', impair = 'lossy', {link}"),
+            format!("{cable} is impaired by `lossy`"),
+            format!("{cable} is as it was before `lossy`"),
+            one,
+        ),
+        (
+            format!("kind = 'rate', rate = '10mbit', {link}, from = 'a'"),
+            format!("{cable} carries 10mbit from a"),
+            format!("{cable} carries 100mbit from a"),
+            none,
+        ),
+        (
+            "kind = 'hang', switch = 'one'".to_owned(),
+            "switch one hangs: it forwards nothing, and its ports stay up".to_owned(),
+            "switch one forwards again".to_owned(),
+            of_switch,
+        ),
+        (
+            "kind = 'restart', switch = 'one'".to_owned(),
+            "switch one is restarted: its ports go down".to_owned(),
+            "switch one is up again, with empty tables".to_owned(),
+            none,
+        ),
+        (
+            "kind = 'lacp', switch = 'one'".to_owned(),
+            "switch one sends no more LACPDUs, and forwards as before".to_owned(),
+            "switch one sends LACPDUs again".to_owned(),
+            of_switch,
+        ),
+    ];
+    for (event, begins, over, relayed) in cases {
+        let found = kind(&format!("{{ {event}, at = '100ms', for = '200ms' }}"));
+        assert_eq!(found, (vec![(100, begins), (300, over)], relayed.to_vec()), "{event}");
+    }
+}
+
+#[test]
+fn a_rate_of_one_direction_is_set_at_its_sender_alone() {
+    for (from, senders) in [("", vec!["a", "one"]), (", from = 'one'", vec!["one"])] {
+        let event = format!("{{ kind = 'rate', rate = '10mbit', link = ['a', 'one'], at = '0s'{from} }}");
+        let experiment = parse("kinds", "kinds.toml", &KINDS.replace("EVENT", &event), &Overrides::default()).unwrap();
+        let details = experiment.runs[0].events[0].event.details();
+        let found: Vec<&str> =
+            details["senders"].as_array().unwrap().iter().map(|it| it[0].as_str().unwrap()).collect();
+        assert_eq!(found, senders);
+    }
+}
+
 #[test]
 fn two_events_are_one_if_the_same_happens() {
     let killed = TargetKilled { target: "disk".to_owned(), host: "b".to_owned(), restarted: false };
@@ -75,6 +174,7 @@ fn two_events_are_one_if_the_same_happens() {
         node: "a".to_owned(),
         device: "eth0".to_owned(),
         team: None,
+        from: None,
         carries: false,
         ends: "a (eth0) and b (eth0)".to_owned(),
     };

@@ -19,6 +19,11 @@ impl Losing {
         Losing { loss, fate, weather, is_bad: false }
     }
 
+    /// From now on frames are lost so; random numbers go on where they are.
+    pub fn change(&mut self, loss: Loss) {
+        (self.loss, self.is_bad) = (loss, false);
+    }
+
     /// True if the next frame is lost.
     pub fn takes_next(&mut self) -> bool {
         match self.loss {

@@ -107,6 +107,17 @@ impl<F: Clone> OneWay<F> {
         })
     }
 
+    /// From the next frame on it does this instead. What is on its way is due as before; random numbers go on where they are.
+    ///
+    /// # Errors
+    /// Impairments that make no sense; then nothing changes.
+    pub fn change(&mut self, impairments: Impairments) -> Result<(), ImpairmentsError> {
+        impairments.check()?;
+        self.losing.change(impairments.loss);
+        self.impairments = impairments;
+        Ok(())
+    }
+
     /// Takes in a frame of so many bytes that was sent at `now`.
     pub fn handle_frame(&mut self, now: Duration, frame: F, bytes: usize) {
         self.now = self.now.max(now);

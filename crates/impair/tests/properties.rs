@@ -165,3 +165,24 @@ proptest! {
         prop_assert!(is_account_balanced(way.counts()));
     }
 }
+
+#[test]
+fn a_change_concerns_the_frames_after_it_and_keeps_their_order() {
+    let delay = |ms| Impairments { delay: Duration::from_millis(ms), ..Impairments::default() };
+    let mut way = OneWay::new(delay(50), 1, Room::default()).unwrap();
+    way.handle_frame(Duration::from_millis(1), 'a', 64);
+    let wrong =
+        Impairments { reorder: Some(nicteam_impair::Reorder { probability: Probability::ALWAYS, gap: 0 }), ..delay(1) };
+    assert!(way.change(wrong).is_err());
+    way.change(delay(0)).unwrap();
+    way.handle_frame(Duration::from_millis(2), 'b', 64);
+    assert!(way.poll_output(Duration::from_millis(50)).is_none(), "b does not overtake a");
+    let out = |way: &mut OneWay<char>| way.poll_output(Duration::from_millis(51)).map(|output| output.frame);
+    assert_eq!((out(&mut way), out(&mut way)), (Some('a'), Some('b')));
+    way.change(Impairments { loss: Loss::Independent(Probability::ALWAYS), ..delay(0) }).unwrap();
+    way.handle_frame(Duration::from_millis(60), 'c', 64);
+    way.change(delay(0)).unwrap();
+    way.handle_frame(Duration::from_millis(60), 'd', 64);
+    assert_eq!(way.poll_output(Duration::from_millis(60)).map(|output| output.frame), Some('d'));
+    assert_eq!((way.counts().lost, way.counts().delivered), (1, 3));
+}

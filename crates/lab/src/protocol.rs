@@ -10,6 +10,7 @@
 //! Times are the agent's own; the lab knows by how much its clock differs
 //! ([`Hello::boot_id`], [`Request::Clock`]).
 
+mod faults;
 mod reported;
 mod setup;
 mod targets;
@@ -20,6 +21,7 @@ use nicteam_record::{BucketMember, OneSided, PagpHeard, Port};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use faults::{Disturb, Disturbance};
 pub use reported::{AgentSample, FlowSample, Notice, Outcomes, Runs, TaskSample};
 pub use setup::{
     AddTeam, Addresses, FurtherAddress, LinkSetup, NodeSetup, RelayEnd, RelaySpec, Role, RouteSetup, SpeakPagp, Way,
@@ -27,7 +29,7 @@ pub use setup::{
 pub use targets::{ServeTarget, Serves, TargetAct};
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 11;
+pub const PROTOCOL: u32 = 12;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,14 +70,14 @@ pub enum Request {
     /// Carry frames over these impaired links: the agent has the near ends of
     /// the two cables of each.
     Relay(Vec<RelaySpec>),
-    /// Let an impaired link drop every frame, or carry again; both ends keep their carrier.
-    Silence {
-        /// Host or switch at one of its ends.
-        node: String,
-        /// Its device.
+    /// Do something to the frames of impaired links; their carrier stays.
+    Disturb(Vec<Disturb>),
+    /// Limit what a device sends, which has a limit, to another rate.
+    ChangeRate {
+        /// The device.
         device: String,
-        /// False: it drops every frame.
-        carries: bool,
+        /// What it may send, bit/s of the wire.
+        rate_bps: u64,
     },
     /// From now on show at each end of them whether the other end is up.
     FollowCarrier,

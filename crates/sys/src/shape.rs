@@ -89,6 +89,19 @@ pub fn shape_with(
     netlink.done(RouteNetlinkMessage::NewQueueDiscipline(queue), create, operation)
 }
 
+/// Gives the shape of a device another rate. What waits in its queue stays, and so does the queue's size.
+///
+/// # Errors
+/// As [`shape`]; `ENOENT` or `EINVAL` if the device has no shape.
+pub fn change_rate(netlink: &mut Netlink, ifindex: u32, rate_bps: u64, granularity: Granularity) -> Result<()> {
+    let operation = || format!("limit device {ifindex} to {rate_bps} bit/s");
+    let class = HtbClass::new(rate_bps, granularity, Sizes::of_rate(rate_bps))
+        .ok_or_else(|| Error::new(operation(), io::Error::from_raw_os_error(libc::EINVAL)))?;
+    let mut leaf = message(ifindex, CLASS, ROOT);
+    leaf.attributes = vec![TcAttribute::Kind("htb".to_owned()), TcAttribute::Options(class.options())];
+    netlink.done(RouteNetlinkMessage::NewTrafficClass(leaf), 0, operation)
+}
+
 /// Whether a device has a shape.
 ///
 /// # Errors

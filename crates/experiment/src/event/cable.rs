@@ -4,28 +4,23 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::cables::{LINK, NUMBER, named, shown_at, team_of, words};
-use super::kind::{FOR, Happens, Kind, Told};
+use super::cables::{named, shown_at, team_of, words};
+use super::ends::no_end_at;
+use super::kind::{Happens, Kind, Told};
 use crate::keys::{self, Key, Need, Thing};
 use crate::record::{At, Record, Span};
 use crate::timed::Event;
-use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,
-    keys: &[
-        LINK,
-        NUMBER,
-        Key {
-            name: "end",
-            kind: keys::Kind::One(Thing::Host),
-            need: Need::Otherwise("the switch's end; between two hosts or two switches the second end of `link`"),
-            doc: "`cable`: the end at which the cable is pulled. The device there goes down, and the other end loses \
-                its carrier.",
-        },
-        FOR,
-    ],
-    also: &[],
+    keys: &[Key {
+        name: "end",
+        kind: keys::Kind::One(Thing::Host),
+        need: Need::Otherwise("the switch's end; between two hosts or two switches the second end of `link`"),
+        doc: "`cable`: the end at which the cable is pulled. The device there goes down, and the other end loses its \
+            carrier.",
+    }],
+    also: &["link", "number", "for", "every"],
     bridged: |_| Vec::new(),
     relayed: |_| None,
     resolve,
@@ -80,8 +75,7 @@ fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happ
         Some(name) => match ends.iter().find(|end| end.node == name.value) {
             Some(end) => *end,
             None => {
-                let problem = Problem::at(&name.span, format!("the cable has no end at `{}`", name.value));
-                told.problems.push(problem.hint(format!("its ends are at `{}` and `{}`", ends[0].node, ends[1].node)));
+                told.problems.push(no_end_at(name, ends));
                 return None;
             }
         },

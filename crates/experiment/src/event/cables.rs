@@ -10,15 +10,14 @@ use nicteam_diagnostics::list;
 pub(super) const LINK: Key = Key {
     name: "link",
     kind: keys::Kind::Ends,
-    need: Need::Otherwise("required by `cable` and `silence`"),
-    doc: "`cable`, `silence`: the two nodes at the ends of the cable: `[\"a\", \"sw\"]`.",
+    need: Need::Otherwise("required by kinds that happen to a cable"),
+    doc: "The two nodes at the ends of the cable: `[\"a\", \"sw\"]`.",
 };
 pub(super) const NUMBER: Key = Key {
     name: "number",
     kind: keys::Kind::Integer(0..=1023),
     need: Need::Default("0"),
-    doc: "`cable`, `silence`: the number of the cable among parallel ones. Cables are counted from 0 in the \
-                order of the file.",
+    doc: "The number of the cable among parallel ones. Cables are counted from 0 in the order of the file.",
 };
 
 /// A cable, as an event names it.
@@ -39,7 +38,7 @@ impl CableName {
     }
 
     /// Its place among cables; none if there is no such cable.
-    pub(crate) fn place(&self, cables: &[Cable]) -> Option<usize> {
+    fn place(&self, cables: &[Cable]) -> Option<usize> {
         self.between(cables).nth(self.number)
     }
 
@@ -68,6 +67,11 @@ impl CableName {
         Some(if a.node == one.value { [a, b] } else { [b, a] })
     }
 
+    /// Its rate, bit/s.
+    pub(super) fn rate_bps(&self, topology: &Topology) -> Option<u64> {
+        Some(topology.cables[self.place(&topology.cables)?].rate_bps)
+    }
+
     fn between<'c>(&'c self, cables: &'c [Cable]) -> impl Iterator<Item = usize> + 'c {
         let [one, other] = &self.ends;
         let ours = |cable: &Cable| {
@@ -75,6 +79,38 @@ impl CableName {
             ends == (&*one.value, &*other.value) || ends == (&*other.value, &*one.value)
         };
         cables.iter().enumerate().filter(move |(_, cable)| ours(cable)).map(|(place, _)| place)
+    }
+}
+
+/// The cables that an event needs the link emulator for.
+pub(crate) enum Relayed {
+    /// This one.
+    One(CableName),
+    /// Those of a node.
+    Of(String),
+}
+
+impl Relayed {
+    /// Of the cable that an event names.
+    pub(super) fn one(record: &Record) -> Option<Relayed> {
+        CableName::of(record).map(Relayed::One)
+    }
+
+    /// Of the switch that an event names.
+    pub(super) fn of_switch(record: &Record) -> Option<Relayed> {
+        let name = record.get::<&[At<String>]>("switch")?.value.first()?;
+        Some(Relayed::Of(name.value.clone()))
+    }
+
+    /// Their places among cables.
+    pub(crate) fn places(&self, cables: &[Cable]) -> Vec<usize> {
+        match self {
+            Relayed::One(name) => name.place(cables).into_iter().collect(),
+            Relayed::Of(node) => {
+                let own = |cable: &Cable| cable.a.node == *node || cable.b.node == *node;
+                (0..cables.len()).filter(|place| own(&cables[*place])).collect()
+            }
+        }
     }
 }
 

@@ -1,22 +1,15 @@
 //! What a kind of event says of itself.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cables::CableName;
-use crate::keys::{self, Key, Need};
+use super::cables::Relayed;
+use crate::keys::Key;
 use crate::record::{At, Record, Span};
-use crate::resolved::Topology;
+use crate::resolved::{Topology, Way};
 use crate::timed::Event;
 use nicteam_diagnostics::Problem;
-
-/// How long a fault lasts.
-pub(super) const FOR: Key = Key {
-    name: "for",
-    kind: keys::Kind::Time(Duration::from_millis(1)..=Duration::from_secs(86_400)),
-    need: Need::Otherwise("until the run ends"),
-    doc: "`cable`, `silence`, `target`: time until the lab repairs it.",
-};
 
 /// A kind of event in the file.
 pub(crate) struct Kind {
@@ -24,12 +17,12 @@ pub(crate) struct Kind {
     pub name: &'static str,
     /// The keys that it adds to those that all events have.
     pub keys: &'static [Key],
-    /// Keys of other kinds that it takes as well.
+    /// Keys of [`SHARED`](super::shared::SHARED) that it takes as well.
     pub also: &'static [&'static str],
     /// The hosts that have to have a bridge for it, as far as it names some.
     pub bridged: fn(&Record) -> Vec<At<String>>,
-    /// The cable that needs the link emulator for it, if it names one.
-    pub relayed: fn(&Record) -> Option<CableName>,
+    /// The cables that need the link emulator for it, if it names some.
+    pub relayed: fn(&Record) -> Option<Relayed>,
     /// Resolves an event of this kind, with the place of its kind in the file; none if something is wrong.
     pub resolve: fn(&Record, &Span, &mut Told<'_, '_>) -> Option<Happens>,
 }
@@ -44,6 +37,8 @@ pub(crate) struct Happens {
 /// What is known of a run when its events are resolved.
 pub(crate) struct Told<'a, 'p> {
     pub topology: &'a Topology,
+    /// The impairments of the file, by name.
+    pub impairments: &'a BTreeMap<String, Way>,
     pub duration: Duration,
     pub problems: &'p mut Vec<Problem>,
 }

@@ -2,29 +2,53 @@
 
 mod cable;
 mod cables;
+mod ends;
+mod hang;
+mod impair;
 mod kind;
+mod lacp;
 mod migrate;
+mod nodes;
+mod rate;
+mod restart;
+mod shared;
 mod silence;
 mod target;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::keys::{Key, Kind as Takes, Need, Section};
 use crate::record::{At, Record};
 use crate::timed::Timed;
-use crate::units::show_duration;
 use nicteam_diagnostics::Problem;
 
 pub use cable::CablePulled;
-pub(crate) use cables::CableName;
+pub(crate) use cables::Relayed;
+pub use hang::SwitchHung;
+pub use impair::LinkImpaired;
 pub(crate) use kind::Told;
 use kind::{Happens, Kind};
+pub use lacp::LacpSilent;
 pub use migrate::{Announce, Migrate};
+pub use rate::RateChanged;
+pub use restart::SwitchRestarted;
+use shared::{SHARED, times};
 pub use silence::Silence;
 pub use target::TargetKilled;
 
 /// All kinds.
-const KINDS: [Kind; 4] = [migrate::KIND, cable::KIND, silence::KIND, target::KIND];
+const KINDS: [Kind; 9] = [
+    migrate::KIND,
+    cable::KIND,
+    silence::KIND,
+    target::KIND,
+    impair::KIND,
+    rate::KIND,
+    hang::KIND,
+    restart::KIND,
+    lacp::KIND,
+];
 
 /// Their names.
 const NAMES: [&str; KINDS.len()] = {
@@ -37,12 +61,12 @@ const NAMES: [&str; KINDS.len()] = {
     names
 };
 
-/// The keys that each adds.
-const KEYS: [&[Key]; KINDS.len()] = {
-    let mut keys: [&[Key]; KINDS.len()] = [&[]; KINDS.len()];
+/// The keys that several take, and those that each adds.
+const KEYS: [&[Key]; KINDS.len() + 1] = {
+    let mut keys = [SHARED; KINDS.len() + 1];
     let mut place = 0;
     while place < KINDS.len() {
-        keys[place] = KINDS[place].keys;
+        keys[place + 1] = KINDS[place].keys;
         place += 1;
     }
     keys
@@ -71,7 +95,11 @@ const KIND: Key = Key {
     need: Need::Required,
     doc: "Kind of event. `migrate`: a guest moves to another host. `cable`: a cable is pulled at one end. `silence`: a \
         cable drops every frame, and both ends keep their carrier. In such a run the cable is built as an impaired \
-        link, with or without `impair`. `target`: the server of a target is killed.",
+        link, with or without `impair`. `target`: the server of a target is killed. `impair`: a cable delays, loses, \
+        doubles or reorders frames. `rate`: a cable gets another rate. `hang`: a switch forwards nothing and sends \
+        nothing, and its ports stay up. `restart`: a switch is restarted: its ports go down, and its tables are empty \
+        afterwards. `lacp`: a switch sends no more LACPDUs, and forwards as before. For `impair`, `hang` and `lacp` \
+        the cables are built as for `silence`.",
 };
 
 /// The hosts that have to have a bridge for these events.
@@ -81,7 +109,7 @@ pub(crate) fn bridged(events: &[Record]) -> Vec<At<String>> {
 }
 
 /// The cables that need the link emulator for these events.
-pub(crate) fn relayed(events: &[Record]) -> Vec<CableName> {
+pub(crate) fn relayed(events: &[Record]) -> Vec<Relayed> {
     let of = |event: &Record| {
         let name = event.get::<&str>("kind")?;
         (KINDS.iter().find(|kind| kind.name == name.value)?.relayed)(event)
@@ -101,16 +129,16 @@ pub(crate) fn resolve(events: &[Record], told: &mut Told<'_, '_>) -> Vec<Timed> 
         let Some(kind) = KINDS.iter().find(|kind| kind.name == name.value) else { continue };
         check_keys(record, kind, &name, told.problems);
         let Some(Happens { event, undone }) = (kind.resolve)(record, &name.span, told) else { continue };
-        resolved.push(Timed { at: at.value, event });
-        if let (Some(undone), Some(lasts)) = (undone, record.get::<Duration>("for")) {
-            let at = at.value + lasts.value;
-            if at >= told.duration {
-                let (at, duration) = (show_duration(at), show_duration(told.duration));
-                let message = format!("this is over after {at}, and the run after {duration}");
-                let hint = "lower `for`, or leave it out: then it lasts for the rest of the run";
-                told.problems.push(Problem::at(&lasts.span, message).hint(hint));
-            }
-            resolved.push(Timed { at, event: undone });
+        let Some(undone) = undone else {
+            resolved.push(Timed { at: at.value, event });
+            continue;
+        };
+        match times(record, at.value, told.duration) {
+            Ok((begins, lasts)) => resolved.extend(begins.into_iter().flat_map(|at| {
+                let over = lasts.map(|lasts| Timed { at: at + lasts, event: Arc::clone(&undone) });
+                [Some(Timed { at, event: Arc::clone(&event) }), over].into_iter().flatten()
+            })),
+            Err(problem) => told.problems.push(problem),
         }
     }
     resolved.sort_by_key(|timed| timed.at);
@@ -120,7 +148,7 @@ pub(crate) fn resolve(events: &[Record], told: &mut Told<'_, '_>) -> Vec<Timed> 
 /// Keys that only other kinds have are a mistake.
 fn check_keys(record: &Record, kind: &Kind, name: &At<&str>, problems: &mut Vec<Problem>) {
     let own = |key: &&Key| kind.keys.iter().all(|own| own.name != key.name) && !kind.also.contains(&key.name);
-    for key in KINDS.iter().flat_map(|kind| kind.keys).filter(own).filter(|key| record.has(key.name)) {
+    for key in KEYS.into_iter().flatten().filter(own).filter(|key| record.has(key.name)) {
         let message = format!("an event has `{}`, which kind `{}` does not have", key.name, kind.name);
         problems.push(Problem::at(&name.span, message).hint(format!("remove `{}`, or change `kind`", key.name)));
     }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::cables::{CableName, named, shown_at, team_of, words};
+use super::cables::{Relayed, named, shown_at, team_of, words};
+use super::ends::{direction, sender};
 use super::kind::{Happens, Kind, Told};
 use crate::record::{Record, Span};
 use crate::timed::Event;
@@ -12,9 +13,9 @@ use crate::timed::Event;
 pub(super) const KIND: Kind = Kind {
     name: NAME,
     keys: &[],
-    also: &["link", "number", "for"],
+    also: &["link", "number", "from", "for", "every"],
     bridged: |_| Vec::new(),
-    relayed: CableName::of,
+    relayed: Relayed::one,
     resolve,
 };
 
@@ -29,6 +30,8 @@ pub struct Silence {
     pub device: String,
     /// The team that this is a member of.
     pub team: Option<String>,
+    /// The node whose frames alone are dropped; none: those of both ends.
+    pub from: Option<String>,
     /// True: it carries again.
     pub carries: bool,
     /// Both ends, in words.
@@ -41,8 +44,11 @@ impl Event for Silence {
     }
 
     fn words(&self) -> String {
-        let what = if self.carries { "carries again" } else { "drops every frame, and keeps its carrier" };
-        format!("the cable between {} {what}", self.ends)
+        let (ends, from) = (&self.ends, direction(self.from.as_ref()));
+        match self.carries {
+            true => format!("the cable between {ends} carries again"),
+            false => format!("the cable between {ends} drops every frame{from}, and keeps its carrier"),
+        }
     }
 
     fn node(&self) -> &str {
@@ -50,19 +56,21 @@ impl Event for Silence {
     }
 
     fn details(&self) -> Value {
-        let Silence { node, device, team, carries, .. } = self;
-        json!({ "node": node, "device": device, "team": team, "carries": carries })
+        let Silence { node, device, team, from, carries, .. } = self;
+        json!({ "node": node, "device": device, "team": team, "from": from, "carries": carries })
     }
 }
 
 fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happens> {
     let cable = named(record, (NAME, kind), told.problems)?;
     let ends = cable.find(told.topology, told.problems)?;
+    let from = sender(record, ends).map_err(|problem| told.problems.push(problem)).ok()?;
     let shown = shown_at(ends, told.topology);
     let silent = Silence {
         node: shown.node.clone(),
         device: shown.device.clone(),
         team: team_of(shown, told.topology),
+        from,
         carries: false,
         ends: words(ends),
     };

@@ -19,7 +19,7 @@ pub(super) const KIND: Kind = Kind {
         need: Need::Otherwise("required by `target`"),
         doc: "`target`: the target whose server is killed, as in a crash. Data that was written is kept.",
     }],
-    also: &["for"],
+    also: &["for", "every"],
     bridged: |_| Vec::new(),
     relayed: |_| None,
     resolve,

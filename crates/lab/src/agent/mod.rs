@@ -139,10 +139,11 @@ impl Agent {
                     relay.follow_carrier(&self.output)?;
                 }
             }
-            Request::Silence { node, device, carries } => match lock(&self.relay).as_ref() {
-                Some(relay) => relay.silence(&node, &device, carries)?,
+            Request::Disturb(disturbed) => match lock(&self.relay).as_ref() {
+                Some(relay) => disturbed.iter().try_for_each(|it| relay.disturb(it))?,
                 None => return Err("no impaired links are here".into()),
             },
+            Request::ChangeRate { device, rate_bps } => self.node.change_rate(&device, rate_bps)?,
             Request::Settle => self.teams.settle(&self.output)?,
             Request::Watch(devices) => self.teams.watch(devices),
             Request::Serve(target) => {

@@ -1,6 +1,6 @@
 //! The agent's node: what the lab changes of its network beside teams.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use nicteam_sys::ethtool::Ethtool;
@@ -27,6 +27,8 @@ const MOST_PATHS: usize = 8;
 pub(super) struct Node {
     /// Open once something was asked for.
     netlink: Option<Netlink>,
+    /// The most packets that a frame of each limited device joins.
+    max_packets: BTreeMap<String, u32>,
 }
 
 impl Node {
@@ -92,6 +94,7 @@ impl Node {
     pub(super) fn shape(&mut self, links: &[LinkSetup]) -> Result<(), Failure> {
         for link in links {
             let index = self.index(&link.device)?;
+            self.max_packets.insert(link.device.clone(), link.max_packets);
             if !shape::is_shaped(self.netlink()?, index)? {
                 let usual = Sizes::of_rate(link.rate_bps);
                 let sizes = Sizes {
@@ -107,6 +110,15 @@ impl Node {
             self.netlink()?.set_up(index, true)?;
         }
         Ok(())
+    }
+
+    /// Limits what a device sends to another rate.
+    pub(super) fn change_rate(&mut self, device: &str, rate_bps: u64) -> Result<(), Failure> {
+        let Some(max_packets) = self.max_packets.get(device).copied() else {
+            return Err(format!("{device} has no limit").into());
+        };
+        let index = self.index(device)?;
+        Ok(shape::change_rate(self.netlink()?, index, rate_bps, Granularity::of(max_packets))?)
     }
 
     /// Lets devices send frames as a wire has them.

@@ -1,8 +1,13 @@
 //! What a run does to its network while it is measured. One file a kind, and one line in [`KINDS`].
 
 mod cable;
+mod hang;
+mod impair;
 mod kind;
+mod lacp;
 mod migrate;
+mod rate;
+mod restart;
 mod silence;
 mod target;
 
@@ -15,7 +20,17 @@ use crate::error::Error;
 use crate::testbed::Deployment;
 
 /// All kinds.
-static KINDS: [&dyn Kind; 4] = [&migrate::Migrate, &cable::Cable, &silence::Silence, &target::Target];
+static KINDS: [&dyn Kind; 9] = [
+    &migrate::Migrate,
+    &cable::Cable,
+    &silence::Silence,
+    &target::Target,
+    &impair::Impair,
+    &rate::Rate,
+    &hang::Hang,
+    &restart::Restart,
+    &lacp::Lacp,
+];
 
 /// Carries an event out; where it happens.
 ///

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::kind::{Kind, Place, read};
 use crate::error::Error;
+use crate::protocol::{Disturb, Disturbance};
 use crate::testbed::{Action, Deployment};
 
 /// The kind.
@@ -17,6 +18,7 @@ struct Details {
     node: String,
     device: String,
     team: Option<String>,
+    from: Option<String>,
     carries: bool,
 }
 
@@ -26,8 +28,10 @@ impl Kind for Silence {
     }
 
     fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
-        let Details { node, device, team, carries } = read(self.name(), details)?;
-        deployment.act(&Action::Silence { node: node.clone(), device: device.clone(), carries })?;
+        let Details { node, device, team, from, carries } = read(self.name(), details)?;
+        let disturbance = Disturbance::Silence(!carries);
+        let disturb = Disturb { node: node.clone(), device: device.clone(), from, disturbance };
+        deployment.act(&Action::Disturb(vec![disturb]))?;
         Ok(Place { node, team, member: Some(device) })
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nicteam_impair::OneWay;
 use nicteam_sys::packet::{BATCH, Batch, Offload, Outgoing, PacketSocket, Received, Tag};
+use nicteam_wire::SlowPdu;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::EventFd;
@@ -114,7 +115,12 @@ impl NearEnd {
 
     /// Takes in what has come; how many frames that were.
     fn read(&mut self, clocks: &Clocks, batch: &mut Batch) -> Result<usize, Failure> {
-        let (mut frames, mut dropped) = (0, 0);
+        let (mut frames, mut dropped, mut refused) = (0, 0, 0);
+        let faults = &self.link.faults[self.end];
+        if let Some(impairments) = faults.take_change() {
+            self.way.change(impairments)?;
+        }
+        let drop_lacpdus = faults.drop_lacpdus();
         for _ in 0..BATCHES {
             self.socket.receive(batch)?;
             dropped += batch.unusable();
@@ -123,8 +129,12 @@ impl NearEnd {
                 let arrived = batch.arrived(place).map_or(read_at, |time| clocks.monotonic(time));
                 // The clock of the day may be set at any moment.
                 self.read_up_to = arrived.clamp(self.read_up_to, read_at.max(self.read_up_to));
-                self.way.handle_frame(self.read_up_to, Arc::new(Frame::copy(&frame)), frame.bytes.len());
                 frames += 1;
+                if drop_lacpdus && matches!(SlowPdu::parse(frame.bytes), Ok(SlowPdu::Lacp(_))) {
+                    refused += 1;
+                    continue;
+                }
+                self.way.handle_frame(self.read_up_to, Arc::new(Frame::copy(&frame)), frame.bytes.len());
             }
             if batch.get(0).is_none() {
                 // Nothing is left that came before the clocks were read.
@@ -136,13 +146,15 @@ impl NearEnd {
         if frames >= BATCH {
             dropped += self.socket.take_lost()?;
         }
-        lock(&self.link.tallies[self.end]).dropped += dropped;
+        let mut tally = lock(&self.link.tallies[self.end]);
+        (tally.dropped, tally.refused) = (tally.dropped + dropped, tally.refused + refused);
+        drop(tally);
         Ok(frames)
     }
 
     /// Sends what is due by the other cable; how many frames that were.
     fn send(&mut self, far: &PacketSocket, batch: &mut Batch) -> usize {
-        if self.link.carries_nothing() {
+        if self.link.carries_nothing(self.end) {
             self.way.clear();
         }
         let (mut frames, mut due, mut queue) = (0, Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));

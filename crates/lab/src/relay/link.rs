@@ -2,14 +2,15 @@
 
 use std::mem;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::Duration;
 
-use nicteam_impair::{Counts, Room};
+use nicteam_impair::{Counts, Impairments, Room};
 use nicteam_record::Relayed;
 
-use crate::protocol::RelaySpec;
+use crate::lock::lock;
+use crate::protocol::{Disturb, Disturbance, RelaySpec};
 
 /// A frame that leaves so much later than declared counts as late.
 pub(super) const LATE: Duration = Duration::from_millis(1);
@@ -24,10 +25,54 @@ pub(super) struct Link {
     pub(super) spec: RelaySpec,
     /// One of its ends is down.
     pub(super) is_cut: AtomicBool,
-    /// It drops every frame, and both ends keep their carrier.
-    pub(super) is_silent: AtomicBool,
+    /// By the end that sends.
+    pub(super) faults: [Faults; 2],
     /// By the end that sends.
     pub(super) tallies: [Mutex<Tally>; 2],
+}
+
+/// What is done to the frames of one direction beside what was declared.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    /// How many faults drop every frame.
+    silent: AtomicU32,
+    /// How many faults drop LACPDUs.
+    lacp_silent: AtomicU32,
+    /// What the thread that carries frames is to do from now on, if it does not yet.
+    impairments: Mutex<Option<Impairments>>,
+    /// Something stands there.
+    is_changed: AtomicBool,
+}
+
+impl Faults {
+    /// Whether LACPDUs are dropped.
+    pub(super) fn drop_lacpdus(&self) -> bool {
+        self.lacp_silent.load(Relaxed) > 0
+    }
+
+    /// What is to be done from now on, once.
+    pub(super) fn take_change(&self) -> Option<Impairments> {
+        self.is_changed.swap(false, Acquire).then(|| lock(&self.impairments).take()).flatten()
+    }
+
+    /// One that begins or ends; `declared` holds where no fault impairs.
+    fn disturb(&self, disturbance: Disturbance, declared: Impairments) {
+        match disturbance {
+            Disturbance::Silence(begins) => count(&self.silent, begins),
+            Disturbance::LacpSilence(begins) => count(&self.lacp_silent, begins),
+            Disturbance::Impair(impairments) => {
+                *lock(&self.impairments) = Some(impairments.unwrap_or(declared));
+                self.is_changed.store(true, Release);
+            }
+        }
+    }
+}
+
+/// One more, or one less.
+fn count(number: &AtomicU32, more: bool) {
+    // The closure gives a number each time, so this cannot fail.
+    let next = |now: u32| Some(if more { now.saturating_add(1) } else { now.saturating_sub(1) });
+    let _ = number.fetch_update(Relaxed, Relaxed, next);
 }
 
 /// What became of the frames of one direction.
@@ -36,7 +81,7 @@ pub(super) struct Tally {
     pub(super) counts: Counts,
     /// Not read in time, or of a kind that a packet socket cannot take over.
     pub(super) dropped: u64,
-    /// Not taken by the other cable, which happens where the device at its end is down.
+    /// Not taken by the other cable, which happens where the device at its end is down; LACPDUs that a fault drops.
     pub(super) refused: u64,
     pub(super) late: u64,
     /// Since the last sample.
@@ -44,14 +89,23 @@ pub(super) struct Tally {
 }
 
 impl Link {
-    /// Whether it loses what is on its way.
-    pub(super) fn carries_nothing(&self) -> bool {
-        self.is_cut.load(Relaxed) || self.is_silent.load(Relaxed)
+    /// Whether it loses what is on its way from an end.
+    pub(super) fn carries_nothing(&self, end: usize) -> bool {
+        self.is_cut.load(Relaxed) || self.faults[end].silent.load(Relaxed) > 0
+    }
+
+    /// A fault of this link, which begins or ends.
+    pub(super) fn disturb(&self, fault: &Disturb) {
+        for ((end, way), faults) in self.spec.ends.iter().zip(&self.spec.ways).zip(&self.faults) {
+            if fault.from.as_ref().is_none_or(|from| *from == end.node) {
+                faults.disturb(fault.disturbance, way.impairments);
+            }
+        }
     }
 
     /// A whole one.
     pub(super) fn new(spec: RelaySpec) -> Link {
-        Link { spec, is_cut: AtomicBool::new(false), is_silent: AtomicBool::new(false), tallies: Default::default() }
+        Link { spec, is_cut: AtomicBool::new(false), faults: Default::default(), tallies: Default::default() }
     }
 }
 

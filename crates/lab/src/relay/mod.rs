@@ -20,7 +20,6 @@ mod carry;
 mod link;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 
 use nicteam_record::Relayed;
@@ -29,7 +28,7 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use crate::error::Failure;
 use crate::lock::lock;
-use crate::protocol::RelaySpec;
+use crate::protocol::{Disturb, RelaySpec};
 use crate::say::Output;
 
 use link::Link;
@@ -64,12 +63,13 @@ impl Relay {
         self.spawn("relay carrier", output, move || follower.run(&stop))
     }
 
-    /// Lets the link with this end drop every frame, or carry again.
-    pub(crate) fn silence(&self, node: &str, device: &str, carries: bool) -> Result<(), Failure> {
-        let has_end = |link: &&Arc<Link>| link.spec.ends.iter().any(|end| end.node == node && end.device == device);
+    /// Begins or ends a fault of a link.
+    pub(crate) fn disturb(&self, fault: &Disturb) -> Result<(), Failure> {
+        let Disturb { node, device, .. } = fault;
+        let has_end = |link: &&Arc<Link>| link.spec.ends.iter().any(|end| end.node == *node && end.device == *device);
         let link =
             self.links.iter().find(has_end).ok_or_else(|| format!("{device} of {node} is no impaired link's"))?;
-        link.is_silent.store(!carries, Ordering::Relaxed);
+        link.disturb(fault);
         Ok(())
     }
 

@@ -98,7 +98,11 @@ impl Deployment for Namespaces {
                 let request = Request::SetDevice { device: device.clone(), up: *plugged };
                 self.call(node, &request).map(drop)
             }
-            Action::Silence { node, device, carries } => relay::silence(&mut self.agents, node, device, *carries),
+            Action::Disturb(disturbed) => relay::disturb(&mut self.agents, disturbed),
+            Action::Rate { node, device, rate_bps } => {
+                let request = Request::ChangeRate { device: device.clone(), rate_bps: *rate_bps };
+                self.call(node, &request).map(drop)
+            }
             Action::MoveGuest { guest, from, to } => guests::move_to(&mut self.agents, guest, from, to),
         }
     }

@@ -6,7 +6,7 @@ use nicteam_experiment::{self as experiment, Cable, Topology};
 use super::agents::Agents;
 use super::cabling::{self, CableEnd, Cabling, Wire};
 use crate::error::Error;
-use crate::protocol::{RelayEnd, RelaySpec, Request, Way};
+use crate::protocol::{Disturb, RelayEnd, RelaySpec, Request, Way};
 
 /// What the agent in the middle of impaired links is called; no host or switch
 /// can have this name, which has a space.
@@ -55,10 +55,9 @@ pub(super) fn follow_carrier(agents: &mut Agents, topology: &Topology) -> Result
     Ok(())
 }
 
-/// Lets the link with this end drop every frame, or carry again.
-pub(super) fn silence(agents: &mut Agents, node: &str, device: &str, carries: bool) -> Result<(), Error> {
-    let request = Request::Silence { node: node.to_owned(), device: device.to_owned(), carries };
-    agents.of(NODE)?.call(&request).map(drop)
+/// Begins or ends faults of links.
+pub(super) fn disturb(agents: &mut Agents, disturbed: &[Disturb]) -> Result<(), Error> {
+    agents.of(NODE)?.call(&Request::Disturb(disturbed.to_vec())).map(drop)
 }
 
 /// The relay's end of the cable to the first (0) or the second end (1) of an impaired link.

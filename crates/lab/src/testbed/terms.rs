@@ -9,7 +9,7 @@ use nicteam_record::{BucketMember, OneSided, PagpHeard, Port};
 use nicteam_sys::shape::Granularity;
 
 use crate::error::Error;
-use crate::protocol::{AgentSample, Done, Notice, Request, Runs};
+use crate::protocol::{AgentSample, Disturb, Done, Notice, Request, Runs};
 
 /// A place where topologies are built.
 pub trait Testbed: Sync {
@@ -96,14 +96,16 @@ pub enum Action {
         /// True: it is plugged in.
         plugged: bool,
     },
-    /// A cable drops every frame, or carries again, while both ends keep their carrier.
-    Silence {
-        /// Host or switch at one of its ends.
+    /// Something is done to the frames of impaired links, while their ends keep their carrier.
+    Disturb(Vec<Disturb>),
+    /// A node's end of a cable sends at another rate.
+    Rate {
+        /// Host or switch.
         node: String,
         /// Its device.
         device: String,
-        /// False: it drops every frame.
-        carries: bool,
+        /// The rate, bit/s.
+        rate_bps: u64,
     },
     /// A guest goes from one host's bridge to another's, as it is. Nobody is told.
     MoveGuest {
