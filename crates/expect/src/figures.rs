@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use nicteam_record::{Connection, Histogram, Operations, Probes, Run, Stall, Transfer};
+use nicteam_record::{Connection, Fault, Histogram, Operations, Probes, Run, Stall, Transfer};
 use nicteam_statistics::jain_index;
 
 use crate::clients::{clients, jain};
@@ -62,7 +62,7 @@ impl Figure {
 }
 
 /// All figures, in the order of the documentation.
-pub static FIGURES: [Figure; 26] = FIGURES_LIST;
+pub static FIGURES: [Figure; 29] = FIGURES_LIST;
 
 /// Their names.
 pub const NAMES: [&str; FIGURES_LIST.len()] = {
@@ -75,7 +75,7 @@ pub const NAMES: [&str; FIGURES_LIST.len()] = {
     names
 };
 
-const FIGURES_LIST: [Figure; 26] = [
+const FIGURES_LIST: [Figure; 29] = [
     Figure {
         name: "of_limit",
         unit: Unit::Part,
@@ -209,6 +209,28 @@ const FIGURES_LIST: [Figure; 26] = [
                 connections(run, part).filter_map(|it| Some(it.datagrams.as_ref()?.longest_silence_us as f64 / 1e3));
             of_probes.chain(of_datagrams).reduce(f64::max)
         },
+    },
+    Figure {
+        name: "fault_silence_ms",
+        unit: Unit::Ms,
+        scope: Scope::Run,
+        doc: "longest time after a fault in which no datagram arrived, or no probe came back",
+        value: |run, _| run.faults.iter().filter_map(|fault| fault.silence_ms).reduce(f64::max),
+    },
+    Figure {
+        name: "fault_lost",
+        unit: Unit::Count,
+        scope: Scope::Run,
+        doc: "datagrams and probes that were lost from a fault to the next one, or to the end",
+        value: |run, _| some_sum(run.faults.iter().filter_map(|fault| Some(fault.lost? as f64))),
+    },
+    Figure {
+        name: "time_to_full_share_ms",
+        unit: Unit::Ms,
+        scope: Scope::Run,
+        doc: "longest time from a fault until as much payload arrived again as before; at least the rest of the run \
+            if it remained less",
+        value: |run, _| run.faults.iter().filter_map(Fault::full_share_at_least_ms).reduce(f64::max),
     },
     Figure {
         name: "stall_ms",

@@ -13,6 +13,10 @@ pub struct Timed {
     pub at: Duration,
     /// What.
     pub event: Arc<dyn Event>,
+    /// Number of the fault that it begins or ends, from 0.
+    pub fault: usize,
+    /// True: the fault is over.
+    pub ends: bool,
 }
 
 // Derived, it would move the event.

@@ -16,6 +16,7 @@ mod engine;
 mod environment;
 mod error;
 mod event;
+mod fault_effects;
 mod files;
 mod finite;
 mod fit;

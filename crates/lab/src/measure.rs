@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nicteam_record::{ConnectionSample, HostCpu, MacMoveSample, MacMoves, Member, MemberSample, Relayed, Sample};
 
 /// A counter's or gauge's course: (milliseconds, value), in order of time.
-type Course = Vec<(f64, f64)>;
+pub(crate) type Course = Vec<(f64, f64)>;
 
 /// What the samples of a run say about its measured window.
 pub(crate) struct Window<'a> {
@@ -199,7 +199,7 @@ impl<'a> Counted<'a> {
 }
 
 /// A counter at a moment, on the straight line between the readings around it.
-fn value_at(course: &Course, t_ms: f64) -> f64 {
+pub(crate) fn value_at(course: &Course, t_ms: f64) -> f64 {
     let next = course.partition_point(|(t, _)| *t < t_ms);
     match (next.checked_sub(1).and_then(|last| course.get(last)), course.get(next)) {
         (Some(&(t0, v0)), Some(&(t1, v1))) if t1 > t0 => v0 + (v1 - v0) * (t_ms - t0) / (t1 - t0),

@@ -12,6 +12,7 @@ use nicteam_sys::process;
 
 use crate::environment::{busy_now, environment};
 use crate::error::Error;
+use crate::fault_effects::{self, Faults};
 use crate::finite::Finite;
 use crate::fit::{dataplane, granularity};
 use crate::flows::Flows;
@@ -192,19 +193,24 @@ impl Carrier<'_> {
         let kinds = options.kinds();
         let (samples, flows) = (Vec::new(), Flows::default());
         let finite = Finite::new(run, &planned);
-        let mut watch = Watch { run, kinds, start_ns, samples, flows, finite, timeline, load: None, ended: None };
+        let faults = Faults::default();
+        let mut watch =
+            Watch { run, kinds, start_ns, samples, flows, finite, timeline, faults, load: None, ended: None };
         early.into_iter().for_each(|report| watch.take_in(report, progress));
         watch.until(Duration::ZERO, &inbox, progress)?;
         deployment.call_all(&Request::Begin { measured_ms: run.duration.as_millis() as u64 })?;
         watch.load = Some(Load::begin()?);
-        for Timed { at, event } in &run.events {
+        for timed in &run.events {
+            let Timed { at, event, .. } = timed;
             watch.until(*at, &inbox, progress)?;
             if watch.finite.over_ms().is_some() {
                 break;
             }
             let at_ns = clock::monotonic_ns();
-            let event::Place { node, team, member } = event::carry_out(&**event, &mut *deployment)?;
+            let place = event::carry_out(&**event, &mut *deployment)?;
             let text = event.words();
+            watch.faults.note(timed, (i128::from(at_ns) - i128::from(start_ns)) as f64 / 1e6, &place, &text);
+            let event::Place { node, team, member } = place;
             progress.notice(&node, &text);
             watch.timeline.add(node, Notice { at_ns, kind: EventKind::Fault, team, member, text });
         }
@@ -234,6 +240,8 @@ impl Carrier<'_> {
             events.push(trouble);
         }
         events.sort_by(|one, other| one.t_ms.total_cmp(&other.t_ms));
+        let mut faults = run.faults;
+        fault_effects::add_probes(&mut faults, &probes);
         let TeamsSay { ports, buckets, pagp, one_sided } = teams_say;
         let traffic_tests = traffic_tests::of_run(measured_run, &planned, &run.connections, &programs, run.measured_ms);
         Ok(record::Run {
@@ -250,6 +258,7 @@ impl Carrier<'_> {
             probes,
             disks,
             events,
+            faults,
             memory,
             ..run
         })

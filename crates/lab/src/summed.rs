@@ -85,6 +85,7 @@ impl Watch<'_> {
             programs: Vec::new(),
             relayed: window.relayed(),
             events: self.timeline.events(self.start_ns),
+            faults: self.faults.with_effects(&self.samples, measured_ms),
             findings: Vec::new(),
             cpu: record::Cpu { seconds: window.cpu(), ..cpu },
             memory: None,

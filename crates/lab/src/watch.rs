@@ -9,6 +9,7 @@ use nicteam_sys::process;
 
 use crate::clock;
 use crate::error::Error;
+use crate::fault_effects::Faults;
 use crate::finite::Finite;
 use crate::flows::Flows;
 use crate::load::Load;
@@ -28,6 +29,7 @@ pub(crate) struct Watch<'a> {
     pub(crate) flows: Flows,
     pub(crate) finite: Finite,
     pub(crate) timeline: Timeline,
+    pub(crate) faults: Faults,
     /// Of the machine, in the measured window.
     pub(crate) load: Option<Load>,
     /// The node whose agent is gone, or that lost something without which it is not what it is to be; in words.

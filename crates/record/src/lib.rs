@@ -12,6 +12,7 @@ mod echo;
 mod error;
 mod event;
 mod expected;
+mod fault;
 mod finding;
 mod folder;
 mod names;
@@ -32,6 +33,7 @@ pub use echo::{Echo, EchoReply, RoundTrip, RoundTrips, TIMED_PAYLOAD_BYTES};
 pub use error::BundleError;
 pub use event::{Event, EventKind};
 pub use expected::Expected;
+pub use fault::Fault;
 pub use finding::{Finding, LinkLoad, LinkLoads, Side};
 pub use folder::Folder;
 pub use names::names;
@@ -257,6 +259,9 @@ pub struct Run {
     /// What happened while it ran, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
+    /// What each fault did to the traffic, in order of time; empty in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
     /// Why it delivered what it delivered, the costliest first; empty in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,

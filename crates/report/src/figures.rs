@@ -2,7 +2,8 @@
 
 use nicteam_record::{Histogram, Operations, Probes, Run, TrafficTest, Transfer};
 
-use crate::explain::{faults, needs, shares};
+use crate::explain::{faults as fault_words, needs, shares};
+use crate::faults;
 use crate::units::{bytes, down_and_up, mebibytes, megabytes, percent, share};
 
 /// A line for each task that is no flow of bytes and has such figures.
@@ -18,7 +19,7 @@ pub(crate) fn lines(run: &Run) -> Vec<String> {
     let transfers = run.transfers.iter().map(|task| named(&task.workload, of_transfer(task)));
     let echoes = run.probes.iter().filter_map(of_echo);
     let whole = needs(run).into_iter().chain(shares(run)).chain(stood_still(run));
-    tests.chain(whole).chain(operations).chain(transfers).chain(echoes).collect()
+    tests.chain(whole).chain(operations).chain(transfers).chain(echoes).chain(faults::lines(run)).collect()
 }
 
 /// Rate of the bytes of operations, bit/s; none if they were not counted.
@@ -30,7 +31,7 @@ pub(crate) fn operations_bps(task: &Operations) -> Option<f64> {
 
 /// How long nothing came back where the lab did something to the network.
 fn stood_still(run: &Run) -> Vec<String> {
-    let done = faults(run);
+    let done = fault_words(run);
     let longest = run.probes.iter().filter(|task| !done.is_empty() && task.sent > 0);
     longest
         .map(|task| format!("{}: nothing came back for {:.0} ms", done.join("; "), task.longest_silence_ms))

@@ -11,6 +11,7 @@ mod bars;
 mod columns;
 mod compare;
 mod explain;
+mod faults;
 mod figures;
 mod html;
 mod like;

@@ -83,6 +83,8 @@ fn a_cable_flaps_and_the_team_goes_on() {
         let went_down = of_teams(&run).iter().filter(|(_, text)| text.contains("(eth0): up -> down")).count();
         assert!(went_down >= 2, "{dataplane}: {:?}", of_teams(&run));
         assert!(silence_ms(&run) < 400.0, "{dataplane}: {}", silence_ms(&run));
+        let lasted: Vec<f64> = run.faults.iter().map(|fault| fault.over_ms.unwrap() - fault.t_ms).collect();
+        assert!(lasted.len() == 4 && lasted.iter().all(|ms| (50.0..250.0).contains(ms)), "{lasted:?}");
     }
 }
 
@@ -112,6 +114,9 @@ fn a_cable_gets_another_rate_and_its_own_again() {
     let run = faults("rate", "packet", BARE, traffic, event).unwrap();
     // 900 ms with 20 Mbit/s and 600 ms with less than 5; what waits in the queue (200 KB) comes later.
     assert!((9e6..19e6).contains(&run.delivered_bps), "{}", run.delivered_bps);
+    let [fault] = run.faults.as_slice() else { panic!("{:?}", run.faults) };
+    assert!(fault.before_bps.unwrap() > 15e6 && fault.during_bps.unwrap() < 8e6, "{fault:?}");
+    assert!(fault.after_bps.unwrap() > 12e6 && fault.full_share_ms.unwrap() > 300.0, "{fault:?}");
 }
 
 #[test]
@@ -126,6 +131,11 @@ fn a_hung_switch_carries_nothing_and_its_ports_stay_up() {
         let Some(run) = faults(name, dataplane, network, UDP, event) else { continue };
         assert_eq!(times(&run).len(), 2);
         assert!((200.0..1200.0).contains(&silence_ms(&run)), "{name} {dataplane}: {}", silence_ms(&run));
+        let [fault] = run.faults.as_slice() else { panic!("{:?}", run.faults) };
+        assert_eq!((fault.kind.as_str(), fault.node.as_str()), ("hang", "sw"));
+        assert!(fault.over_ms.unwrap() - fault.t_ms > 300.0 && fault.until_ms > 1400.0, "{fault:?}");
+        assert!(fault.silence_ms.unwrap() > 200.0 && fault.lost.unwrap() > 100, "{fault:?}");
+        assert!(fault.full_share_ms.unwrap() > 200.0, "{fault:?}");
         assert_eq!(of_teams(&run), [], "no carrier was lost");
     }
 }

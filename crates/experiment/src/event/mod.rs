@@ -119,7 +119,7 @@ pub(crate) fn relayed(events: &[Record]) -> Vec<Relayed> {
 
 /// Resolves the events of a run, in order of time; what is wrong goes to the problems.
 pub(crate) fn resolve(events: &[Record], told: &mut Told<'_, '_>) -> Vec<Timed> {
-    let mut resolved = Vec::new();
+    let (mut resolved, mut fault) = (Vec::new(), 0);
     for record in events {
         let (Some(at), Some(name)) = (record.get("at"), record.get::<&str>("kind")) else { continue };
         if at.value >= told.duration {
@@ -130,14 +130,19 @@ pub(crate) fn resolve(events: &[Record], told: &mut Told<'_, '_>) -> Vec<Timed> 
         check_keys(record, kind, &name, told.problems);
         let Some(Happens { event, undone }) = (kind.resolve)(record, &name.span, told) else { continue };
         let Some(undone) = undone else {
-            resolved.push(Timed { at: at.value, event });
+            resolved.push(Timed { at: at.value, event, fault, ends: false });
+            fault += 1;
             continue;
         };
         match times(record, at.value, told.duration) {
-            Ok((begins, lasts)) => resolved.extend(begins.into_iter().flat_map(|at| {
-                let over = lasts.map(|lasts| Timed { at: at + lasts, event: Arc::clone(&undone) });
-                [Some(Timed { at, event: Arc::clone(&event) }), over].into_iter().flatten()
-            })),
+            Ok((begins, lasts)) => {
+                for at in begins {
+                    resolved.push(Timed { at, event: Arc::clone(&event), fault, ends: false });
+                    let over = |lasts| Timed { at: at + lasts, event: Arc::clone(&undone), fault, ends: true };
+                    resolved.extend(lasts.map(over));
+                    fault += 1;
+                }
+            }
             Err(problem) => told.problems.push(problem),
         }
     }

@@ -12,6 +12,7 @@ mod document;
 mod environment;
 mod fairness;
 mod heat;
+mod faults;
 mod lanes;
 mod matrix;
 mod run;

@@ -5,7 +5,7 @@ use nicteam_record::{Memory, Run, Sample};
 
 use super::cells::of_limit;
 use super::document::{Column, NUMBER, WORDS, plain_table};
-use super::{disks, fairness, tasks, timeline, traffic};
+use super::{disks, fairness, faults, tasks, timeline, traffic};
 use crate::explain;
 use crate::figures;
 use crate::units::{percent, rate, ratio};
@@ -29,6 +29,7 @@ pub(super) fn section(index: usize, run: &Run, samples: &[Sample]) -> Markup {
             (traffic::section(run, samples))
             (tasks::section(run))
             (disks::section(run))
+            (faults::section(run))
             (timeline::section(run))
             (fairness::section(run))
             (measured(run))

@@ -146,6 +146,7 @@ pub fn run(spec: &Spec<'_>) -> Run {
         programs: Vec::new(),
         relayed: Vec::new(),
         events: Vec::new(),
+        faults: Vec::new(),
         findings: Vec::new(),
         cpu: Cpu {
             busy: 0.41,
