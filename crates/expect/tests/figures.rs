@@ -1,7 +1,7 @@
 //! Values of figures.
 
 use nicteam_expect::{FIGURES, Figure, NAMES, Part, reference};
-use nicteam_record::{Datagrams, Histogram, MacMoves, Operations, Probes, Stall, Transfer};
+use nicteam_record::{Datagrams, Fault, Histogram, MacMoves, Operations, Probes, Stall, Transfer};
 
 use crate::common::{connection, run};
 
@@ -109,4 +109,32 @@ fn a_copy_that_is_wrong_or_did_not_end_has_no_figure_to_be_proud_of() {
     assert_eq!(of(&run, "verified_bytes"), Some(0.0));
     run.transfers[1] = copy(None, None);
     assert_eq!((of(&run, "took_ms"), of(&run, "program_bps")), (None, None));
+}
+
+#[test]
+fn the_worst_fault_is_the_figure() {
+    let fault = |t_ms, before_bps, full_share_ms, silence_ms, lost| Fault {
+        t_ms,
+        until_ms: 4000.0,
+        before_bps,
+        full_share_ms,
+        silence_ms,
+        lost,
+        ..Fault::default()
+    };
+    let of = |run: &nicteam_record::Run, name: &str| value(run, name, &Part::default());
+    let mut run = run("r", 1e6);
+    let names = ["fault_silence_ms", "fault_lost", "time_to_full_share_ms"];
+    assert_eq!(names.map(|name| of(&run, name)), [None; 3], "no fault");
+    run.faults = vec![
+        fault(1000.0, Some(1e6), Some(250.0), Some(30.0), Some(3)),
+        fault(2000.0, Some(1e6), Some(0.0), Some(70.0), Some(4)),
+    ];
+    assert_eq!(names.map(|name| of(&run, name)), [Some(70.0), Some(7.0), Some(250.0)]);
+    // The share does not come back: at least the rest of the run.
+    run.faults.push(fault(3000.0, Some(1e6), None, None, None));
+    assert_eq!(names.map(|name| of(&run, name)), [Some(70.0), Some(7.0), Some(1000.0)]);
+    // Nothing was sent before: nothing can come back.
+    run.faults = vec![fault(0.0, None, None, None, None)];
+    assert_eq!(of(&run, "time_to_full_share_ms"), None);
 }

@@ -365,6 +365,7 @@ impl<'a> Resolver<'a, '_> {
             multipath,
             bridged: event::bridged(events(run)),
             relayed: event::relayed(events(run)),
+            without_offloads: event::without_offloads(events(run)),
             links: self.file.get("links").map_or(&[], |at| at.value),
             rate_bps: self.default_rate(),
             mtu: self.defaults.get::<u64>("mtu").map_or(1500, |at| at.value as u32),

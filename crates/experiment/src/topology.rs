@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use nicteam_team::{ActiveSlave, Config};
 
 use crate::engine::{self};
-use crate::event::Relayed;
+use crate::event::{CableName, Relayed};
 use crate::gateways;
 use crate::guests;
 use crate::impairments;
@@ -41,6 +41,8 @@ pub(crate) struct Plan<'a> {
     pub bridged: Vec<At<String>>,
     /// Cables with a link emulator that may have no impairment.
     pub relayed: Vec<Relayed>,
+    /// The cables whose ends send no frames that join packets, because of an event.
+    pub without_offloads: Vec<CableName>,
     pub links: &'a [Record],
     /// Of links that name none.
     pub rate_bps: u64,
@@ -170,6 +172,11 @@ impl<'a> Builder<'a, '_> {
             for place in name.places(&self.cables) {
                 let nothing = Impaired { a_to_b: Way::default(), b_to_a: Way::default() };
                 self.cables[place].impaired.get_or_insert(nothing);
+            }
+        }
+        for name in &self.plan.without_offloads {
+            if let Some(place) = name.place(&self.cables) {
+                self.cables[place].without_offloads = true;
             }
         }
     }

@@ -131,6 +131,12 @@ fn every_kind_says_what_happens_and_names_its_cables() {
             none,
         ),
         (
+            format!("kind = 'mtu', mtu = 1000, {link}"),
+            format!("{cable} has an MTU of 1000 at one"),
+            format!("{cable} has an MTU of 1500 at one"),
+            none,
+        ),
+        (
             "kind = 'hang', switch = 'one'".to_owned(),
             "switch one hangs: it forwards nothing, and its ports stay up".to_owned(),
             "switch one forwards again".to_owned(),
@@ -165,6 +171,20 @@ fn a_rate_of_one_direction_is_set_at_its_sender_alone() {
             details["senders"].as_array().unwrap().iter().map(|it| it[0].as_str().unwrap()).collect();
         assert_eq!(found, senders);
     }
+}
+
+#[test]
+fn the_filters_are_those_of_the_end_that_is_a_member() {
+    let (told, _) = kind("{ kind = 'filters', link = ['one', 'a'], number = 1, end = 'a', at = '100ms' }");
+    assert_eq!(told, [(100, "the filters at a of the cable between one (a-1) and a (eth1) are removed".to_owned())]);
+}
+
+#[test]
+fn a_cable_with_an_event_of_its_mtu_carries_single_packets() {
+    let event = "{ kind = 'mtu', mtu = 1000, link = ['a', 'one'], number = 1, at = '0s' }";
+    let experiment = parse("kinds", "kinds.toml", &KINDS.replace("EVENT", event), &Overrides::default()).unwrap();
+    let single: Vec<bool> = experiment.runs[0].topology.cables.iter().map(|cable| cable.without_offloads).collect();
+    assert_eq!(single, [false, true, false, false, false]);
 }
 
 #[test]

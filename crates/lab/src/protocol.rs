@@ -29,7 +29,7 @@ pub use setup::{
 pub use targets::{ServeTarget, Serves, TargetAct};
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 12;
+pub const PROTOCOL: u32 = 13;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,6 +72,18 @@ pub enum Request {
     Relay(Vec<RelaySpec>),
     /// Do something to the frames of impaired links; their carrier stays.
     Disturb(Vec<Disturb>),
+    /// Let a device send and take in IP packets of at most so many bytes.
+    SetMtu {
+        /// The device.
+        device: String,
+        /// Bytes.
+        mtu: u32,
+    },
+    /// Remove every filter from what a device receives and sends.
+    RemoveFilters {
+        /// The device.
+        device: String,
+    },
     /// Limit what a device sends, which has a limit, to another rate.
     ChangeRate {
         /// The device.

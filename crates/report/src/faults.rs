@@ -37,3 +37,23 @@ pub(crate) fn full_share(fault: &Fault) -> String {
         None => format!("no full share within {:.2} s", (fault.until_ms - fault.t_ms) / 1e3),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_what_is_known() {
+        let fault =
+            Fault { t_ms: 1020.0, until_ms: 4000.0, text: "the cable is pulled".to_owned(), ..Fault::default() };
+        assert_eq!(line(&fault), "after 1.0 s: the cable is pulled");
+        let fault =
+            Fault { before_bps: Some(94.1e6), during_bps: Some(47e6), silence_ms: Some(31.4), lost: Some(12), ..fault };
+        let begin = "after 1.0 s: the cable is pulled: 94.1 Mbit/s before, 47.0 Mbit/s during; ";
+        let end = "; longest silence 31 ms; 12 lost";
+        assert_eq!(line(&fault), format!("{begin}no full share within 2.98 s{end}"));
+        let full = |full_share_ms| line(&Fault { full_share_ms: Some(full_share_ms), ..fault.clone() });
+        assert_eq!(full(0.0), format!("{begin}full share throughout{end}"));
+        assert_eq!(full(480.0), format!("{begin}full share after 0.48 s{end}"));
+    }
+}

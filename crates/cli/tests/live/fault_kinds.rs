@@ -120,6 +120,34 @@ fn a_cable_gets_another_rate_and_its_own_again() {
 }
 
 #[test]
+fn a_smaller_mtu_drops_large_packets_alone() {
+    if !may_make_networks() {
+        return;
+    }
+    let event = "kind = \"mtu\", link = [\"sw\", \"b\"], mtu = 1000, for = \"600ms\"";
+    for (size, is_dropped) in [(1400, true), (800, false)] {
+        let traffic = format!("kind = \"udp\", rate = \"20mbit\", size = {size}");
+        let run = faults(&format!("mtu-{size}"), "packet", SWITCHED, &traffic, event).unwrap();
+        assert_eq!(silence_ms(&run) > 400.0, is_dropped, "{size}: {}", silence_ms(&run));
+        assert_eq!(run.faults[0].full_share_ms.unwrap() > 400.0, is_dropped, "{:?}", run.faults);
+    }
+}
+
+#[test]
+fn a_team_repairs_the_filters_of_a_member() {
+    if !may_make_networks() {
+        return;
+    }
+    // The packet dataplane has none, and nothing happens.
+    for dataplane in DATAPLANES {
+        let event = "kind = \"filters\", link = [\"a\", \"sw\"]";
+        let Some(run) = faults("filters", dataplane, TEAMS, UDP, event) else { continue };
+        assert_eq!((times(&run).len(), run.faults[0].member.as_deref()), (1, Some("eth0")));
+        assert!(silence_ms(&run) < 300.0, "{}", silence_ms(&run));
+    }
+}
+
+#[test]
 fn a_hung_switch_carries_nothing_and_its_ports_stay_up() {
     if !may_make_networks() {
         return;

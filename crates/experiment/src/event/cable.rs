@@ -5,22 +5,15 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::cables::{named, shown_at, team_of, words};
-use super::ends::no_end_at;
+use super::ends::chosen_end;
 use super::kind::{Happens, Kind, Told};
-use crate::keys::{self, Key, Need, Thing};
-use crate::record::{At, Record, Span};
+use crate::record::{Record, Span};
 use crate::timed::Event;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,
-    keys: &[Key {
-        name: "end",
-        kind: keys::Kind::One(Thing::Host),
-        need: Need::Otherwise("the switch's end; between two hosts or two switches the second end of `link`"),
-        doc: "`cable`: the end at which the cable is pulled. The device there goes down, and the other end loses its \
-            carrier.",
-    }],
-    also: &["link", "number", "for", "every"],
+    keys: &[],
+    also: &["link", "number", "end", "for", "every"],
     bridged: |_| Vec::new(),
     relayed: |_| None,
     resolve,
@@ -71,19 +64,7 @@ impl Event for CablePulled {
 fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happens> {
     let cable = named(record, (NAME, kind), told.problems)?;
     let ends = cable.find(told.topology, told.problems)?;
-    let end = match record.get::<&[At<String>]>("end").and_then(|at| at.value.first()) {
-        Some(name) => match ends.iter().find(|end| end.node == name.value) {
-            Some(end) => *end,
-            None => {
-                told.problems.push(no_end_at(name, ends));
-                return None;
-            }
-        },
-        None => {
-            let is_switch = |node: &str| told.topology.switches.iter().any(|switch| switch.name == node);
-            if is_switch(&ends[0].node) && !is_switch(&ends[1].node) { ends[0] } else { ends[1] }
-        }
-    };
+    let end = chosen_end(record, ends, told)?;
     let shown = shown_at(ends, told.topology);
     let pulled = CablePulled {
         node: end.node.clone(),

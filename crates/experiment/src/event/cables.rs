@@ -38,7 +38,7 @@ impl CableName {
     }
 
     /// Its place among cables; none if there is no such cable.
-    fn place(&self, cables: &[Cable]) -> Option<usize> {
+    pub(crate) fn place(&self, cables: &[Cable]) -> Option<usize> {
         self.between(cables).nth(self.number)
     }
 
@@ -70,6 +70,12 @@ impl CableName {
     /// Its rate, bit/s.
     pub(super) fn rate_bps(&self, topology: &Topology) -> Option<u64> {
         Some(topology.cables[self.place(&topology.cables)?].rate_bps)
+    }
+
+    /// The MTU of one of its ends.
+    pub(super) fn mtu_at(&self, topology: &Topology, end: &End) -> Option<u32> {
+        let cable = &topology.cables[self.place(&topology.cables)?];
+        Some(cable.mtus[usize::from(cable.a != *end)])
     }
 
     fn between<'c>(&'c self, cables: &'c [Cable]) -> impl Iterator<Item = usize> + 'c {

@@ -58,7 +58,7 @@ fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happ
     if !told.topology.teams.iter().any(|team| team.node == switch && team.config.mode.traits().aggregates(&team.config))
     {
         let problem = Problem::at(kind, format!("no group of switch `{switch}` speaks LACP"));
-        told.problems.push(problem.hint("give the switch `spread`, and hosts at it a team of mode 802.3ad"));
+        told.problems.push(problem.hint("give the switch `spread`, and hosts at it a team that speaks LACP"));
         return None;
     }
     let ports = ports(&switch, told.topology);

@@ -3,11 +3,13 @@
 mod cable;
 mod cables;
 mod ends;
+mod filters;
 mod hang;
 mod impair;
 mod kind;
 mod lacp;
 mod migrate;
+mod mtu;
 mod nodes;
 mod rate;
 mod restart;
@@ -24,13 +26,15 @@ use crate::timed::Timed;
 use nicteam_diagnostics::Problem;
 
 pub use cable::CablePulled;
-pub(crate) use cables::Relayed;
+pub(crate) use cables::{CableName, Relayed};
+pub use filters::FiltersRemoved;
 pub use hang::SwitchHung;
 pub use impair::LinkImpaired;
 pub(crate) use kind::Told;
 use kind::{Happens, Kind};
 pub use lacp::LacpSilent;
 pub use migrate::{Announce, Migrate};
+pub use mtu::MtuChanged;
 pub use rate::RateChanged;
 pub use restart::SwitchRestarted;
 use shared::{SHARED, times};
@@ -38,7 +42,7 @@ pub use silence::Silence;
 pub use target::TargetKilled;
 
 /// All kinds.
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 11] = [
     migrate::KIND,
     cable::KIND,
     silence::KIND,
@@ -48,6 +52,8 @@ const KINDS: [Kind; 9] = [
     hang::KIND,
     restart::KIND,
     lacp::KIND,
+    mtu::KIND,
+    filters::KIND,
 ];
 
 /// Their names.
@@ -98,8 +104,9 @@ const KIND: Key = Key {
         link, with or without `impair`. `target`: the server of a target is killed. `impair`: a cable delays, loses, \
         doubles or reorders frames. `rate`: a cable gets another rate. `hang`: a switch forwards nothing and sends \
         nothing, and its ports stay up. `restart`: a switch is restarted: its ports go down, and its tables are empty \
-        afterwards. `lacp`: a switch sends no more LACPDUs, and forwards as before. For `impair`, `hang` and `lacp` \
-        the cables are built as for `silence`.",
+        afterwards. `lacp`: a switch sends no more LACPDUs, and forwards as before. `mtu`: one end of a cable \
+        drops larger packets. `filters`: another program removes the eBPF programs of a member. For `impair`, \
+        `hang` and `lacp` the cables are built as for `silence`.",
 };
 
 /// The hosts that have to have a bridge for these events.
@@ -115,6 +122,11 @@ pub(crate) fn relayed(events: &[Record]) -> Vec<Relayed> {
         (KINDS.iter().find(|kind| kind.name == name.value)?.relayed)(event)
     };
     events.iter().filter_map(of).collect()
+}
+
+/// The cables whose ends send no frames that join packets in a run with these events.
+pub(crate) fn without_offloads(events: &[Record]) -> Vec<CableName> {
+    mtu::without_offloads(events)
 }
 
 /// Resolves the events of a run, in order of time; what is wrong goes to the problems.

@@ -143,6 +143,8 @@ impl Agent {
                 Some(relay) => disturbed.iter().try_for_each(|it| relay.disturb(it))?,
                 None => return Err("no impaired links are here".into()),
             },
+            Request::SetMtu { device, mtu } => self.node.set_mtu(&device, mtu)?,
+            Request::RemoveFilters { device } => self.node.remove_filters(&device)?,
             Request::ChangeRate { device, rate_bps } => self.node.change_rate(&device, rate_bps)?,
             Request::Settle => self.teams.settle(&self.output)?,
             Request::Watch(devices) => self.teams.watch(devices),

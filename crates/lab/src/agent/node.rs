@@ -112,6 +112,18 @@ impl Node {
         Ok(())
     }
 
+    /// Changes the MTU of a device.
+    pub(super) fn set_mtu(&mut self, device: &str, mtu: u32) -> Result<(), Failure> {
+        let index = self.index(device)?;
+        Ok(self.netlink()?.set_mtu(index, mtu)?)
+    }
+
+    /// Removes every filter of a device.
+    pub(super) fn remove_filters(&mut self, device: &str) -> Result<(), Failure> {
+        let index = self.index(device)?;
+        Ok(self.netlink()?.remove_filters(index)?)
+    }
+
     /// Limits what a device sends to another rate.
     pub(super) fn change_rate(&mut self, device: &str, rate_bps: u64) -> Result<(), Failure> {
         let Some(max_packets) = self.max_packets.get(device).copied() else {

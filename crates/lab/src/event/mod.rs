@@ -1,11 +1,13 @@
 //! What a run does to its network while it is measured. One file a kind, and one line in [`KINDS`].
 
 mod cable;
+mod filters;
 mod hang;
 mod impair;
 mod kind;
 mod lacp;
 mod migrate;
+mod mtu;
 mod rate;
 mod restart;
 mod silence;
@@ -20,7 +22,7 @@ use crate::error::Error;
 use crate::testbed::Deployment;
 
 /// All kinds.
-static KINDS: [&dyn Kind; 9] = [
+static KINDS: [&dyn Kind; 11] = [
     &migrate::Migrate,
     &cable::Cable,
     &silence::Silence,
@@ -30,6 +32,8 @@ static KINDS: [&dyn Kind; 9] = [
     &hang::Hang,
     &restart::Restart,
     &lacp::Lacp,
+    &mtu::Mtu,
+    &filters::Filters,
 ];
 
 /// Carries an event out; where it happens.

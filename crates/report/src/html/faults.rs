@@ -1,7 +1,7 @@
 //! What each fault of a run did to the traffic.
 
 use maud::{Markup, html};
-use nicteam_record::Run;
+use nicteam_record::{Fault, Run};
 
 use super::document::{Column, NUMBER, WORDS, plain_table};
 use crate::faults::full_share;
@@ -33,7 +33,7 @@ pub(super) fn section(run: &Run) -> Markup {
             tr {
                 td.num { (seconds(fault.t_ms)) }
                 td { (fault.text) }
-                td.num { (fault.over_ms.map_or_else(|| "to the end".to_owned(), |over_ms| seconds(over_ms - fault.t_ms))) }
+                td.num { (lasted(fault)) }
                 td.num { (bps(fault.before_bps)) }
                 td.num { (bps(fault.during_bps)) }
                 td.num { (bps(fault.after_bps)) }
@@ -53,6 +53,11 @@ pub(super) fn section(run: &Run) -> Markup {
             @if more > 0 { " " (plural(more, "fault")) " more are in the record." }
         }
     }
+}
+
+/// How long it lasted, in words.
+fn lasted(fault: &Fault) -> String {
+    fault.over_ms.map_or_else(|| "to the end".to_owned(), |over_ms| seconds(over_ms - fault.t_ms))
 }
 
 fn seconds(ms: f64) -> String {

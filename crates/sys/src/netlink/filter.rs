@@ -37,6 +37,23 @@ pub struct IngressFilter {
 }
 
 impl Netlink {
+    /// Removes every filter from what a device receives and sends (tc; links of TCX stay). The queueing discipline that holds
+    /// them stays.
+    ///
+    /// # Errors
+    /// `ENODEV`: there is no device.
+    pub fn remove_filters(&mut self, index: u32) -> Result<()> {
+        for parent in [INGRESS, EGRESS] {
+            let request = RouteNetlinkMessage::DelTrafficFilter(message(index, parent));
+            match self.done(request, 0, || format!("remove the filters of device {index}")) {
+                // No queueing discipline holds filters.
+                Err(error) if matches!(error.errno(), Some(libc::EINVAL | libc::ENOENT)) => {}
+                done => done?,
+            }
+        }
+        Ok(())
+    }
+
     /// The filters on what a device receives (tc; links of TCX are not among them), one for each priority and kind.
     ///
     /// # Errors
