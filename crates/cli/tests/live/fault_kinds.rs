@@ -175,14 +175,15 @@ fn a_restarted_switch_takes_its_ports_down_and_up() {
     }
     let event = "kind = \"restart\", switch = \"sw\", for = \"400ms\"";
     for dataplane in DATAPLANES {
-        let Some(run) = faults("restart", dataplane, TEAMS, UDP, event) else { continue };
+        // Addresses are asked for again, which takes up to a second.
+        let Some(run) = lasting("3s", "restart", dataplane, TEAMS, UDP, event) else { continue };
         assert!(silence_ms(&run) > 300.0, "{dataplane}: {}", silence_ms(&run));
         for member in ["eth0", "eth1"] {
             let words = format!("({member}): up -> down");
             assert!(of_teams(&run).iter().any(|(_, text)| text.contains(&words)), "{dataplane}: {:?}", of_teams(&run));
         }
-        let last = run.members.iter().filter(|of| of.host == "a").map(|of| of.tx_frames).sum::<u64>();
-        assert!(last > 1000, "it carries again: {:?}", run.members);
+        let sent = run.members.iter().filter(|of| of.host == "a").map(|of| of.tx_frames).sum::<u64>();
+        assert!(sent > 800, "of about 2900, 290 of them before; it carries again: {:?}", run.members);
     }
 }
 
