@@ -85,7 +85,7 @@ pub use switch_model::{Spread, SwitchModel};
 pub use target::{Access, Iscsi, Medium, Nfs, Target};
 pub use task::{AccessSpec, Copy, Disks, Ping, Program, Requests, Storage, Tagged, Tcp, TrafficTest, Udp};
 pub use timed::{Event, Timed};
-pub use traffic::{Task, Tested};
+pub use traffic::{DiskUse, Task, Tested};
 pub use units::{
     RUN_DURATION, parse_bytes, parse_duration, parse_rate, show_bytes, show_duration, show_percent, show_rate,
 };

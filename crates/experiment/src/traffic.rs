@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::task::Storage;
-
 /// A test in SoftEther's scheme, as each of its clients carries it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tested {
@@ -48,8 +46,8 @@ pub trait Task: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The disk that it reads or writes.
-    fn storage(&self) -> Option<&Storage> {
+    /// How it reads or writes a disk; none: it does not.
+    fn disk_use(&self) -> Option<DiskUse<'_>> {
         None
     }
 
@@ -123,6 +121,19 @@ pub trait Task: fmt::Debug + Send + Sync {
     fn is_mptcp(&self) -> bool {
         false
     }
+}
+
+/// How a task reads or writes a disk over its paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiskUse<'a> {
+    /// What chooses paths: `round-robin`, `fixed`, `queue-length`, `service-time` or `best`.
+    pub policy: &'a str,
+    /// Of `round-robin`: requests before the next path's turn.
+    pub iops: u32,
+    /// Requests that are under way at any moment.
+    pub outstanding: u32,
+    /// True if the initiator's write-back cache takes the data first.
+    pub is_cached: bool,
 }
 
 impl PartialEq for dyn Task {

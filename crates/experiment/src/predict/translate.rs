@@ -10,7 +10,7 @@ use nicteam_wire::Mac;
 
 use crate::on_wire::{is_ipv6, packet};
 use crate::resolved::{self, CLIENT_PORT, Direction, End, Host, Run, SERVER_PORT, Topology, Workload};
-use crate::task::Storage;
+use crate::traffic::DiskUse;
 
 /// A run in the types of the crate `predict`.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ fn unpredictable(run: &Run) -> Option<String> {
     if let Some(workload) = carrying().find(|workload| !workload.task.programs().is_empty()) {
         return Some(format!("the programs of {} open connections of their own", workload.name));
     }
-    let cached = |workload: &&Workload| workload.task.storage().is_some_and(|storage| storage.cache_bytes.is_some());
+    let cached = |workload: &&Workload| workload.task.disk_use().is_some_and(|disk| disk.is_cached);
     if let Some(workload) = carrying().find(cached) {
         return Some(format!("the write-back cache of {} takes data at the speed of memory", workload.name));
     }
@@ -234,7 +234,7 @@ impl Translated {
                 by_link: None,
                 guests: hosts.map(|host| topology.hosts[host].parent.is_some()),
             };
-            match paths(task.storage(), task.takes_every_path(), links.len()) {
+            match paths(task.disk_use(), task.takes_every_path(), links.len()) {
                 Paths::One => self.push(flow, ends),
                 Paths::InTurn => self.push(Flow { by_link: Some(ByLink::InTurn), ..flow }, ends),
                 Paths::OneAfterTheOther => {
@@ -284,12 +284,12 @@ enum Paths {
     OneAfterTheOther,
 }
 
-fn paths(storage: Option<&Storage>, every_path: bool, links: usize) -> Paths {
-    match storage {
+fn paths(disk: Option<DiskUse<'_>>, every_path: bool, links: usize) -> Paths {
+    match disk {
         _ if !every_path => Paths::One,
         None => Paths::Each(links),
-        Some(storage) => match storage.policy.as_str() {
-            "round-robin" if storage.iops <= storage.outstanding => Paths::InTurn,
+        Some(disk) => match disk.policy {
+            "round-robin" if disk.iops <= disk.outstanding => Paths::InTurn,
             "round-robin" => Paths::OneAfterTheOther,
             "fixed" => Paths::Each(1),
             _ => Paths::Each(links),

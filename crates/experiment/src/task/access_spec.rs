@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::kind::{Kind, Said};
 use super::storage::{self, Defaults, Storage};
 use crate::keys::{self, Key, Need};
-use crate::traffic::Task;
+use crate::traffic::{DiskUse, Task};
 use crate::units::{show_bytes, show_duration, show_percent};
 use nicteam_diagnostics::Problem;
 
@@ -163,8 +163,8 @@ impl Task for AccessSpec {
         NAME
     }
 
-    fn storage(&self) -> Option<&Storage> {
-        Some(&self.storage)
+    fn disk_use(&self) -> Option<DiskUse<'_>> {
+        Some(self.storage.disk_use())
     }
 
     fn words(&self) -> (&'static str, String) {

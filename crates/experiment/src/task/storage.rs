@@ -10,6 +10,7 @@ use crate::keys::{self, Key, Need, Thing};
 use crate::multipath::Every;
 use crate::record::{At, Record, Span};
 use crate::target::{self, Access, Target};
+use crate::traffic::DiskUse;
 use crate::units::{parse_duration, show_bytes, show_duration};
 use nicteam_diagnostics::Problem;
 
@@ -138,6 +139,14 @@ pub struct Storage {
     pub congestion: String,
     /// Seed of content, and of whatever is random.
     pub seed: u64,
+}
+
+impl Storage {
+    /// How it is read or written.
+    pub(super) fn disk_use(&self) -> DiskUse<'_> {
+        let Storage { policy, iops, outstanding, cache_bytes, .. } = self;
+        DiskUse { policy, iops: *iops, outstanding: *outstanding, is_cached: cache_bytes.is_some() }
+    }
 }
 
 /// By what a workload takes every link, if it does, or is meant to.

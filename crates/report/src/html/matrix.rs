@@ -52,7 +52,7 @@ fn cell(runs: &[(usize, &Run)]) -> Markup {
     }
 }
 
-/// The class of a cell: how much of the limit it is.
+/// The class of a cell: its utilisation.
 fn colour(of_limit: f64) -> &'static str {
     match of_limit {
         _ if of_limit >= 0.93 => "most",
