@@ -40,7 +40,6 @@ mod live {
     mod copies;
     mod doctor_path;
     mod engines;
-    mod fault_kinds;
     mod faults;
     mod gateways;
     mod guests;
@@ -71,6 +70,7 @@ mod live {
 
 /// Counts lost frames at moments that a busy machine would move: a few at once, and nothing that computes beside them.
 mod quiet {
+    mod fault_kinds;
     mod impaired;
     mod kill;
     mod many_hosts;

@@ -14,7 +14,8 @@ const FEW: [&str; 3] = ["stripe", "one-sided", "switch-teams"];
 /// The runs of an experiment that nothing happens in.
 fn undisturbed(file: &Path) -> Vec<String> {
     let text = fs::read_to_string(file).unwrap();
-    let runs = text.split("[[runs]]").skip(1).filter(|run| !run.contains("[[runs.events]]"));
+    let runs =
+        text.split("[[runs]]").skip(1).filter(|run| !run.contains("[[runs.events]]") && !run.contains("events = ["));
     let name =
         |run: &str| run.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"').map(str::to_owned));
     runs.filter_map(name).collect()

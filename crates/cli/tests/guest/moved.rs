@@ -197,7 +197,12 @@ impl<'a> Move<'a> {
 
     #[track_caller]
     fn until_log_has(&mut self, words: &str) {
-        eventually(words, || self.log().contains(words));
+        // The verifier walks through the programs before, which takes minutes beside other tests.
+        let start = Instant::now();
+        while !self.log().contains(words) {
+            assert!(start.elapsed() < Duration::from_secs(300), "{words} did not come about:\n{}", self.log());
+            std::thread::sleep(Duration::from_millis(200));
+        }
     }
 
     /// A VLAN device on a member, with an address, a route, and a macvlan on it.

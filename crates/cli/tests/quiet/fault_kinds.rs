@@ -1,7 +1,7 @@
 //! Faults of every kind in runs of the lab, on both dataplanes.
 
 use nicteam_record::{EventKind, Run};
-use nicteam_testnet::may_make_networks;
+use nicteam_testnet::{is_soak, may_make_networks};
 
 use crate::common::lab::run_with;
 
@@ -15,6 +15,11 @@ const LACP: &str = "hosts = { a = { team = \"t\" }, b = { team = \"t\" } }\n\
     switches.sw = { spread = \"layer2\", lacp_rate = \"fast\" }\nlinks = [{ between = [[\"a\", \"b\"], \"sw\"], count = 2 }]";
 const UDP: &str = "kind = \"udp\", rate = \"1mbit\", size = 64";
 const DATAPLANES: [&str; 2] = ["bpf", "packet"];
+
+/// The first dataplane; in a soak both.
+fn dataplanes() -> &'static [&'static str] {
+    &DATAPLANES[..if is_soak() { DATAPLANES.len() } else { 1 }]
+}
 
 /// A run of 1.5 s with this traffic from `a` to `b`, in which this happens; none if the machine lacks the dataplane.
 fn faults(name: &str, dataplane: &str, network: &str, traffic: &str, event: &str) -> Option<Run> {
@@ -77,7 +82,7 @@ fn a_cable_flaps_and_the_team_goes_on() {
         return;
     }
     let event = "kind = \"cable\", link = [\"a\", \"sw\"], for = \"100ms\", every = \"300ms\"";
-    for dataplane in DATAPLANES {
+    for &dataplane in dataplanes() {
         let Some(run) = faults("flaps", dataplane, TEAMS, UDP, event) else { continue };
         assert_eq!(times(&run).len(), 8, "300, 600, 900 and 1200 ms, and 100 ms later each: {:?}", times(&run));
         let went_down = of_teams(&run).iter().filter(|(_, text)| text.contains("(eth0): up -> down")).count();
@@ -139,7 +144,7 @@ fn a_team_repairs_the_filters_of_a_member() {
         return;
     }
     // The packet dataplane has none, and nothing happens.
-    for dataplane in DATAPLANES {
+    for &dataplane in dataplanes() {
         let event = "kind = \"filters\", link = [\"a\", \"sw\"]";
         let Some(run) = faults("filters", dataplane, TEAMS, UDP, event) else { continue };
         assert_eq!((times(&run).len(), run.faults[0].member.as_deref()), (1, Some("eth0")));
@@ -153,8 +158,9 @@ fn a_hung_switch_carries_nothing_and_its_ports_stay_up() {
         return;
     }
     let event = "kind = \"hang\", switch = \"sw\", for = \"400ms\"";
+    let most = if is_soak() { 3 } else { 2 };
     for (dataplane, name, network) in
-        [("packet", "hang", SWITCHED), ("bpf", "hang-t", TEAMS), ("packet", "hang-t", TEAMS)]
+        [("packet", "hang", SWITCHED), ("bpf", "hang-t", TEAMS), ("packet", "hang-t", TEAMS)].into_iter().take(most)
     {
         let Some(run) = faults(name, dataplane, network, UDP, event) else { continue };
         assert_eq!(times(&run).len(), 2);
@@ -174,7 +180,7 @@ fn a_restarted_switch_takes_its_ports_down_and_up() {
         return;
     }
     let event = "kind = \"restart\", switch = \"sw\", for = \"400ms\"";
-    for dataplane in DATAPLANES {
+    for &dataplane in dataplanes() {
         // Addresses are asked for again, which takes up to a second.
         let Some(run) = lasting("3s", "restart", dataplane, TEAMS, UDP, event) else { continue };
         assert!(silence_ms(&run) > 300.0, "{dataplane}: {}", silence_ms(&run));
@@ -193,7 +199,7 @@ fn a_switch_that_sends_no_lacpdus_loses_its_partner() {
         return;
     }
     let event = "kind = \"lacp\", switch = \"sw\"";
-    for dataplane in DATAPLANES {
+    for &dataplane in dataplanes() {
         let Some(run) = lasting("5s", "lacp", dataplane, LACP, UDP, event) else { continue };
         // At the fast rate what was heard is believed for three seconds.
         let told = of_teams(&run);
