@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use nicteam_sys::netlink::Netlink;
@@ -126,22 +127,28 @@ fn round_trips(sockets: &[UdpSocket; 2], count: usize) -> Vec<Duration> {
 
 /// How many of so many datagrams arrive.
 fn arrivals(from: &UdpSocket, to: &UdpSocket, count: u32) -> u32 {
-    // Taken out as they come: a socket's buffer holds a few hundred.
+    let newest = AtomicU32::new(0);
     let receive = || {
         let (mut arrived, mut buffer) = (0, [0; 16]);
         to.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
-        while to.recv(&mut buffer).is_ok() {
-            arrived += 1;
+        while let Ok(length) = to.recv(&mut buffer) {
+            // A round trip that came too late for its measurement has another length.
+            if let Some(number) = buffer[..length].first_chunk().filter(|_| length == 4) {
+                arrived += 1;
+                newest.store(u32::from_be_bytes(*number), Ordering::Relaxed);
+            }
         }
         arrived
     };
     std::thread::scope(|scope| {
         let received = scope.spawn(receive);
         for number in 0..count {
-            from.send(&number.to_be_bytes()).unwrap();
-            if number % 50 == 49 {
-                std::thread::sleep(Duration::from_millis(2));
+            // A socket's buffer holds a few hundred: one that is full would count as a lossy link.
+            let start = Instant::now();
+            while number > newest.load(Ordering::Relaxed) + 100 && start.elapsed() < Duration::from_millis(500) {
+                std::thread::sleep(Duration::from_millis(1));
             }
+            from.send(&number.to_be_bytes()).unwrap();
         }
         received.join().unwrap()
     })
