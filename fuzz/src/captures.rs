@@ -1,13 +1,10 @@
-//! Captures and flows that `nicteam which` reads (crate `cli`, which is a program: its files are compiled in).
+//! Captures and flows that `nicteam which` reads (`capture` is of crate `cli`, a program: its file is compiled in).
 
 use std::io::Cursor;
 
 #[allow(dead_code, reason = "the program uses more of it")]
 #[path = "../../crates/cli/src/which/capture.rs"]
 mod capture;
-#[allow(dead_code, reason = "the program uses more of it")]
-#[path = "../../crates/cli/src/which/flow.rs"]
-mod flow;
 
 /// Panics if something does not hold for these bytes; says whether they were taken.
 pub type Property = fn(&[u8]) -> bool;
@@ -40,7 +37,7 @@ pub fn capture(bytes: &[u8]) -> bool {
 
 /// A flow is refused with a reason, or makes a frame.
 pub fn flow(bytes: &[u8]) -> bool {
-    match String::from_utf8_lossy(bytes).parse::<flow::Flow>() {
+    match String::from_utf8_lossy(bytes).parse::<nicteam_wire::flow_text::Flow>() {
         Ok(flow) => flow.frame(nicteam_wire::Mac::default(), nicteam_wire::Mac::default()).len() >= 34,
         Err(reason) => {
             assert!(!reason.is_empty());

@@ -1,18 +1,17 @@
 //! `nicteam which`: the member that a flow, or each frame of a capture, takes.
 
 mod capture;
-mod flow;
 
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use nicteam_team::{AggrLayers, HashPolicy, hash};
+use nicteam_wire::flow_text::{Flow, Transport};
 use nicteam_wire::{Frame, Mac};
 
 use crate::failure::Failure;
 use crate::{say, value};
 use capture::{Capture, CaptureError};
-use flow::{Flow, Transport};
 
 /// Tell which member a flow, or each frame of a capture, takes.
 ///
@@ -94,19 +93,7 @@ fn member_of(args: &Args, hash: u32) -> usize {
 
 /// The options that the policy needs for a flow and that were not given.
 fn missing_macs(args: &Args) -> Vec<&'static str> {
-    let (src, dst) = match args.xmit_hash_policy {
-        HashPolicy::Layer2 | HashPolicy::Layer23 | HashPolicy::Encap23 | HashPolicy::SrcDstMac => (true, true),
-        HashPolicy::SrcMac | HashPolicy::VlanSrcMac => (true, false),
-        HashPolicy::DstMac => (false, true),
-        HashPolicy::Layer34
-        | HashPolicy::Encap34
-        | HashPolicy::SrcDstIp
-        | HashPolicy::SrcDstPort
-        | HashPolicy::SrcIp
-        | HashPolicy::DstIp
-        | HashPolicy::SrcXorDstIp => (false, false),
-        HashPolicy::Aggr(layers) => (layers.contains(AggrLayers::L2), layers.contains(AggrLayers::L2)),
-    };
+    let (src, dst) = args.xmit_hash_policy.hashes_macs();
     let needs = [("--src-mac", src && args.src_mac.is_none()), ("--dst-mac", dst && args.dst_mac.is_none())];
     needs.into_iter().filter(|(_, missing)| *missing).map(|(option, _)| option).collect()
 }

@@ -40,6 +40,25 @@ pub enum HashPolicy {
     Aggr(AggrLayers),
 }
 
+impl HashPolicy {
+    /// Whether the hash of a frame of IP is made of its source and of its destination MAC address.
+    pub const fn hashes_macs(self) -> (bool, bool) {
+        match self {
+            HashPolicy::Layer2 | HashPolicy::Layer23 | HashPolicy::Encap23 | HashPolicy::SrcDstMac => (true, true),
+            HashPolicy::SrcMac | HashPolicy::VlanSrcMac => (true, false),
+            HashPolicy::DstMac => (false, true),
+            HashPolicy::Layer34
+            | HashPolicy::Encap34
+            | HashPolicy::SrcDstIp
+            | HashPolicy::SrcDstPort
+            | HashPolicy::SrcIp
+            | HashPolicy::DstIp
+            | HashPolicy::SrcXorDstIp => (false, false),
+            HashPolicy::Aggr(layers) => (layers.contains(AggrLayers::L2), layers.contains(AggrLayers::L2)),
+        }
+    }
+}
+
 /// The layers of an illumos `aggr` policy: L2, L3, L4, at least one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AggrLayers(u8);

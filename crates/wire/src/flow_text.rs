@@ -3,20 +3,22 @@
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-use nicteam_wire::{Mac, ethertype};
+use crate::{Mac, ethertype};
 
 /// One flow of IP.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Flow {
-    pub(super) src: IpAddr,
-    /// Of the same family as `src`.
-    pub(super) dst: IpAddr,
-    pub(super) transport: Transport,
+pub struct Flow {
+    /// Source address.
+    pub src: IpAddr,
+    /// Destination address, of the same family.
+    pub dst: IpAddr,
+    /// What is behind the IP header.
+    pub transport: Transport,
 }
 
 /// What is behind the IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Transport {
+pub enum Transport {
     /// A protocol that begins with its ports.
     Ports {
         /// IP protocol number.
@@ -48,7 +50,7 @@ impl FromStr for Flow {
 impl Flow {
     /// The frame of this flow between these addresses, without a payload.
     /// Checksums are left 0: no policy reads them.
-    pub(super) fn frame(&self, src: Mac, dst: Mac) -> Vec<u8> {
+    pub fn frame(&self, src: Mac, dst: Mac) -> Vec<u8> {
         let transport = self.transport_header();
         let mut frame = [dst.0, src.0].concat();
         match (self.src, self.dst) {

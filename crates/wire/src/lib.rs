@@ -10,6 +10,7 @@ mod checksum;
 pub mod constants;
 mod ethernet;
 mod flow;
+pub mod flow_text;
 mod frame;
 mod gap;
 mod hello;
