@@ -1,6 +1,6 @@
 # The commands of the project. `make demo`, `make demo-storage` and `make test` need a checkout, a
 # Rust toolchain and root, and install the rest.
-.PHONY: demo demo-storage test accept soak bench build deb setup clean
+.PHONY: demo demo-storage test accept soak bench build deb python shares setup clean
 .DEFAULT_GOAL := build
 
 NICTEAM := $(or $(CARGO_TARGET_DIR),target)/release/nicteam
@@ -44,6 +44,17 @@ bench: build
 # The Debian package: target/debian/nicteam_VERSION_ARCH.deb.
 deb: build
 	@scripts/deb.sh
+
+# The Python package, in a virtual environment of its own: wheel, tests, types.
+PYTHON := $(or $(CARGO_TARGET_DIR),target)/python
+python: build
+	@scripts/setup.sh python
+	@scripts/python.sh $(PYTHON) $(NICTEAM)
+
+# The pictures of docs/shares.md, by a million predictions.
+shares: python
+	SEEDS=20000 $(PYTHON)/bin/jupyter nbconvert --to markdown --execute --no-input \
+		--output-dir docs python/examples/shares.ipynb
 
 clean:
 	cargo clean

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that a step needs and that are not there.
-# Usage: scripts/setup.sh build|storage|test|accept|bench
+# Usage: scripts/setup.sh build|storage|test|accept|bench|python
 # The guests' kernels that crates/oracle needs are not installed: it fetches the
 # packages into the user's cache.
 set -eu
@@ -15,10 +15,11 @@ accept="mininet bridge-utils ethtool mmdebstrap e2fsprogs"
 case "${1:-}" in
 build) wanted=$build ;;
 storage) wanted="$build $storage" ;;
+python) wanted="$build python3-venv" ;;
 test) wanted="$build $test" ;;
 accept | bench) wanted="$build $test $accept" ;;
 *)
-    echo "usage: $0 build|storage|test|accept|bench" >&2
+    echo "usage: $0 build|storage|test|accept|bench|python" >&2
     exit 2
     ;;
 esac

@@ -16,6 +16,7 @@ mod privileges;
 mod say;
 mod service;
 mod storage;
+mod sweep;
 mod team;
 mod value;
 mod which;
@@ -64,6 +65,7 @@ enum Command {
     /// Disks over many paths: an iSCSI target's, exported to any program.
     #[command(subcommand)]
     Storage(storage::Command),
+    Sweep(sweep::Args),
     Doctor(doctor::Args),
     #[command(subcommand, hide = true)]
     Service(service::Command),
@@ -106,6 +108,7 @@ fn main() -> ExitCode {
         Command::Export(args) => return ended(convert::export(&args)),
         Command::Which(args) => which::run(&args),
         Command::Storage(command) => storage::run(&command),
+        Command::Sweep(args) => sweep::run(&args),
         Command::Doctor(args) => return ended(doctor::run(&args)),
         Command::Ovs(command) => return ended(ovs::run(&command)),
         Command::Service(command) => return ended(service::run(&command)),

@@ -13,6 +13,7 @@ mod predict;
 #[path = "../../formats/tests/published.rs"]
 mod published;
 mod report;
+mod sweep;
 mod which;
 mod words;
 
