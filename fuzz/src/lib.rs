@@ -3,6 +3,7 @@
 //! the corpus through its own.
 
 pub mod agents;
+pub mod bundles;
 pub mod captures;
 pub mod control;
 pub mod experiments;

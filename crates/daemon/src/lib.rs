@@ -63,6 +63,7 @@ pub use heartbeat::{Heartbeat, HeartbeatListener, ProcessOptions};
 pub use journal::{Entry, Happened, Journal, OptionChange};
 pub use notes::{Notes, NotesLock};
 pub use one_sided::{OneSidedState, PlainHostState, PlainMemberState};
+pub use original::team_of;
 pub use persisted::{PersistedTeam, StateStore};
 pub use problem::Problem;
 pub use repairs::RepairState;

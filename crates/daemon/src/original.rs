@@ -37,6 +37,11 @@ pub(crate) struct Original {
     pub(crate) alias: String,
 }
 
+/// The team that an alias says a device to be of.
+pub fn team_of(alias: &str) -> Option<&str> {
+    alias.strip_prefix("nicteam ")?.split_once(": was mac ").map(|(team, _)| team)
+}
+
 impl Original {
     /// The device as it is; `ipv6`: whether it has that switched on.
     pub(crate) fn of(link: &Link, ipv6: bool) -> Original {

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use nicteam_daemon::control::TeamState;
+pub(crate) use nicteam_daemon::team_of;
 use nicteam_dataplane::TeamDevice;
 use nicteam_formats::{Team, quoted};
 use nicteam_sys::netlink::Link;
@@ -35,11 +36,6 @@ pub(crate) fn find(team: &Team, facts: &Facts<'_>, found: &Found) -> Vec<Refusal
     refusals.extend(addresses(team, facts, found));
     refusals.extend(gateways(team, found));
     refusals
-}
-
-/// The team that an alias says a device to be of.
-pub(crate) fn team_of(alias: &str) -> Option<&str> {
-    alias.strip_prefix("nicteam ")?.split_once(": was mac ").map(|(team, _)| team)
 }
 
 /// The name of the team is taken.

@@ -29,6 +29,16 @@ pub struct TcpInfo {
     pub bytes_received: u64,
     /// How often the sender found that segments had arrived out of order (`tcpi_reord_seen`).
     pub reordering_seen: u32,
+    /// Segments that may be under way (`tcpi_snd_cwnd`).
+    pub cwnd: u32,
+    /// Largest packet of the path as the sender knows it (`tcpi_pmtu`), bytes.
+    pub path_mtu: u32,
+    /// How long the sender had something to send or was not acknowledged (`tcpi_busy_time`), microseconds.
+    pub busy_us: u64,
+    /// How long of that the receiver's window held it (`tcpi_rwnd_limited`), microseconds.
+    pub rwnd_limited_us: u64,
+    /// How long of that its own buffer held it (`tcpi_sndbuf_limited`), microseconds.
+    pub sndbuf_limited_us: u64,
 }
 
 /// Asks (`TCP_INFO`); fields that an older kernel lacks stay zero.
@@ -131,6 +141,11 @@ pub(crate) fn decode_info(bytes: &[u8]) -> TcpInfo {
         bytes_received: u64_at(bytes, 128),
         data_segments_out: u32_at(bytes, 156).into(),
         reordering_seen: u32_at(bytes, 220),
+        cwnd: u32_at(bytes, 80),
+        path_mtu: u32_at(bytes, 60),
+        busy_us: u64_at(bytes, 168),
+        rwnd_limited_us: u64_at(bytes, 176),
+        sndbuf_limited_us: u64_at(bytes, 184),
     }
 }
 

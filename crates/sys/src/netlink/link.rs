@@ -70,12 +70,18 @@ pub struct LinkStats {
     pub rx_bytes: u64,
     /// Frames dropped on the way in.
     pub rx_drops: u64,
+    /// Frames received damaged.
+    pub rx_errors: u64,
+    /// Frames for which the device had no place.
+    pub rx_missed: u64,
     /// Frames sent.
     pub tx_frames: u64,
     /// Bytes sent.
     pub tx_bytes: u64,
     /// Frames dropped on the way out.
     pub tx_drops: u64,
+    /// Frames that the device could not send.
+    pub tx_errors: u64,
 }
 
 /// A decoded `RTM_NEWLINK`.
@@ -171,9 +177,12 @@ fn stats_of(stats: &Stats64) -> LinkStats {
         rx_frames: stats.rx_packets,
         rx_bytes: stats.rx_bytes,
         rx_drops: stats.rx_dropped,
+        rx_errors: stats.rx_errors,
+        rx_missed: stats.rx_missed_errors.saturating_add(stats.rx_fifo_errors),
         tx_frames: stats.tx_packets,
         tx_bytes: stats.tx_bytes,
         tx_drops: stats.tx_dropped,
+        tx_errors: stats.tx_errors,
     }
 }
 

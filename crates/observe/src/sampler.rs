@@ -1,0 +1,51 @@
+//! Counters of all devices.
+
+use std::time::Instant;
+
+use nicteam_bundles::{Counters, Sample};
+use nicteam_sys::Result;
+use nicteam_sys::netlink::{Link, LinkStats, Netlink};
+
+/// Reads counters by one netlink socket.
+#[derive(Debug)]
+pub struct Sampler {
+    netlink: Netlink,
+    begun: Instant,
+}
+
+impl Sampler {
+    /// In the calling thread's network namespace.
+    ///
+    /// # Errors
+    /// The kernel gives no netlink socket.
+    pub fn open() -> Result<Sampler> {
+        Ok(Sampler { netlink: Netlink::open()?, begun: Instant::now() })
+    }
+
+    /// The counters of every device now: one request. Its time counts from when the sampler was opened.
+    ///
+    /// # Errors
+    /// The kernel does not list its devices.
+    pub fn sample(&mut self) -> Result<Sample> {
+        let links = self.netlink.links()?;
+        let at = self.begun.elapsed();
+        let devices = links.into_iter().map(|Link { name, index, stats, .. }| (name, (index, counters(stats))));
+        Ok(Sample { at, devices: devices.collect() })
+    }
+}
+
+fn counters(stats: LinkStats) -> Counters {
+    let LinkStats { rx_frames, rx_bytes, rx_drops, rx_errors, rx_missed, tx_frames, tx_bytes, tx_drops, tx_errors } =
+        stats;
+    Counters {
+        rx_bytes,
+        rx_packets: rx_frames,
+        rx_errors,
+        rx_drops,
+        rx_missed,
+        tx_bytes,
+        tx_packets: tx_frames,
+        tx_errors,
+        tx_drops,
+    }
+}
