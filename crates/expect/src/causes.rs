@@ -1,7 +1,8 @@
 //! Causes of findings, as a record names them.
 
 /// The causes that the rules of the report recognise, in the order of the alphabet.
-pub const CAUSES: [&str; 35] = [
+pub const CAUSES: [&str; 37] = [
+    "acknowledgements",
     "active-backup",
     "broadcast",
     "buckets",
@@ -10,6 +11,7 @@ pub const CAUSES: [&str; 35] = [
     "declared-loss",
     "disks",
     "down",
+    "down-in-part",
     "faults",
     "few-subflows",
     "full",

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use nicteam_dataplane::Kind;
-use nicteam_record::{Finding, Run};
+use nicteam_record::Run;
 
 use crate::task::{self, KINDS};
 use crate::testbed::{TESTBEDS, Testbed};
@@ -19,8 +19,8 @@ pub struct Options {
     pub dataplane: Option<Kind>,
     /// `root` or `user namespace`.
     pub privileges: &'static str,
-    /// Finds why a run delivered what it delivered; the record keeps what it says.
-    pub explain: fn(&Run) -> Vec<Finding>,
+    /// Finds why a run delivered what it delivered, and puts it into the run.
+    pub explain: fn(&mut Run),
     /// Where topologies are built; none: in network namespaces of this machine.
     pub testbed: Option<&'static dyn Testbed>,
     /// Kinds of traffic; none: those that come with nicteam.

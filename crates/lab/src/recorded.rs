@@ -59,6 +59,7 @@ fn switch(switch: &Switch) -> record::Switch {
             name: model.name.to_owned(),
             title: model.title.to_owned(),
             assumed: model.assumed.to_owned(),
+            spreads: model.spreads.iter().map(|of| (of.word.to_owned(), of.policy.to_string())).collect(),
         }),
         spread: switch.spread.clone(),
         pagp: switch.pagp.map(|pagp| pagp.name().to_owned()),

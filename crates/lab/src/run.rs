@@ -96,8 +96,8 @@ fn record(
         }
         progress.run_begins(run, number, experiment.runs.len());
         match unless_stopped(|| carrier.undisturbed(run, progress)) {
-            Ok(done) => {
-                let done = record::Run { findings: (options.explain)(&done), ..done };
+            Ok(mut done) => {
+                (options.explain)(&mut done);
                 if let Some(trouble) = done.relay_trouble() {
                     progress.notice("impaired links", &trouble);
                 }

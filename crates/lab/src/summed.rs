@@ -87,6 +87,7 @@ impl Watch<'_> {
             events: self.timeline.events(self.start_ns),
             faults: self.faults.with_effects(&self.samples, measured_ms),
             findings: Vec::new(),
+            missing: None,
             cpu: record::Cpu { seconds: window.cpu(), ..cpu },
             memory: None,
             smooth_links: self.run.measures_latency_alone(),

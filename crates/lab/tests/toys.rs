@@ -209,7 +209,7 @@ fn a_run_names_its_testbed_its_kind_of_traffic_and_what_happened() {
         output: output.clone(),
         dataplane: Some(nicteam_dataplane::Kind::Packet),
         privileges: "root",
-        explain: |_| Vec::new(),
+        explain: |_| {},
         testbed: Some(&Nowhere),
         kinds: Some(&KINDS),
     };

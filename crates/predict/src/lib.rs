@@ -23,12 +23,15 @@
 #![forbid(unsafe_code)]
 
 mod choose;
+pub mod engines;
 mod network;
+mod of_config;
 pub mod on_wire;
 mod rates;
 mod routes;
 mod way;
 
 pub use network::{ByLink, Cable, Flow, Kind, Network, Node, NodeKind, Receives, Sends, Team};
+pub use of_config::{aggregated, uses};
 pub use rates::{Rates, Uses, max_min};
 pub use way::{Held, Hop, Prediction, predict};

@@ -4,6 +4,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::cure::Cure;
+
 /// Why some connections of a run got what they got.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
@@ -30,6 +32,9 @@ pub struct Finding {
     /// `lost` is what would be lost to it then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub as_narrow: Vec<Finding>,
+    /// What would help, by prediction, the best last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cures: Vec<Cure>,
     /// What else the rule found, in fields of its own.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,

@@ -7,6 +7,7 @@
 
 mod alike;
 mod bundle;
+mod cure;
 mod defaults;
 mod echo;
 mod error;
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 
 pub use alike::{Looks, alike, drawn};
 pub use bundle::{Bundle, MAX_RECORD_BYTES, MAX_SAMPLES_BYTES, PAGE, RECORD};
+pub use cure::{Change, Cure, Links, Missing, MissingPart};
 use defaults::{is_false, is_once, is_zero, once, tcp};
 pub use echo::{Echo, EchoReply, RoundTrip, RoundTrips, TIMED_PAYLOAD_BYTES};
 pub use error::BundleError;
@@ -265,6 +267,9 @@ pub struct Run {
     /// Why it delivered what it delivered, the costliest first; empty in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+    /// Where the share of the limit went that it did not deliver; none in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Missing>,
     /// Processor time.
     pub cpu: Cpu,
     /// Memory of the machine; none: not looked at, as in older records.

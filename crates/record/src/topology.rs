@@ -97,6 +97,9 @@ pub struct SwitchModel {
     pub title: String,
     /// What of its choice of a link its maker does not say, and what was put in that place.
     pub assumed: String,
+    /// What it can spread by, in the words of the experiment file, with the hash policy behind each; empty in older records.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub spreads: BTreeMap<String, String>,
 }
 
 /// A cable.

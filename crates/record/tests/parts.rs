@@ -35,6 +35,7 @@ fn finding() -> Finding {
             }],
         }],
         as_narrow: Vec::new(),
+        cures: Vec::new(),
         details: serde_json::Map::new(),
     }
 }

@@ -16,6 +16,7 @@ mod figures;
 mod html;
 mod like;
 mod matrix;
+mod reasons;
 mod repeated;
 mod series;
 mod svg;
@@ -35,6 +36,7 @@ pub use explain::{
 pub use html::{Column, NUMBER, WORDS, compared_page, document, html, page, plain_table, section, verdicts_page};
 pub(crate) use nicteam_expect::clients;
 pub use nicteam_record::Side;
+pub use reasons::find_reasons;
 pub use table::table;
 pub use team::{Team, TeamMode};
 pub use terminal::Style;

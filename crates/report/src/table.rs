@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use nicteam_record::{Record, Run};
 
 use crate::columns::{columns, skipped};
+use crate::reasons::reasons;
 use crate::repeated::{condensed, repeated};
 use crate::terminal::{BOLD, DIM, Style, cut, put, shown, wrap};
 use crate::told::told;
@@ -54,6 +55,11 @@ pub fn table(record: &Record, style: &Style) -> String {
         }
         for line in wrap(&shown(&told.sentence, &style), style.width - 2) {
             put(&mut out, &format!("  {line}"));
+        }
+        for (run, reason) in told.runs.iter().flat_map(|run| reasons(run).into_iter().map(move |reason| (run, reason)))
+        {
+            let reason = if several { format!("{}: {reason}", run.name) } else { reason };
+            wrap(&shown(&reason, &style), style.width - 2).iter().for_each(|line| put(&mut out, &format!("  {line}")));
         }
     }
     // Of one run there is room for the whole of it.

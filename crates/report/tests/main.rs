@@ -12,6 +12,7 @@ mod html;
 mod joint;
 mod many;
 mod mixed;
+mod planted;
 mod shipped;
 mod storage;
 mod table;

@@ -7,22 +7,33 @@ use nicteam_report::{Style, explain, table};
 const PLAIN: &str = include_str!("golden/t3.txt");
 const ASCII: &str = include_str!("golden/t3.ascii.txt");
 
+/// `UPDATE_GOLDEN=1` rewrites a file, for review.
+#[track_caller]
+fn is_golden(text: &str, golden: &str, name: &str) {
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+        return std::fs::write(path, text).unwrap();
+    }
+    assert_eq!(text, golden);
+}
+
 #[test]
 fn t3_in_unicode() {
-    assert_eq!(table(&t3(), &Style::default()), PLAIN);
+    is_golden(&table(&t3(), &Style::default()), PLAIN, "t3.txt");
 }
 
 #[test]
 fn t3_in_ascii() {
     let text = table(&t3(), &Style { ascii: true, ..Style::default() });
-    assert_eq!(text, ASCII);
+    is_golden(&text, ASCII, "t3.ascii.txt");
     assert!(text.is_ascii());
 }
 
 #[test]
 fn what_is_assumed_of_a_makers_switch_is_said_once_for_all_runs() {
     let mut record = t3();
-    let model = SwitchModel { name: "m".into(), title: "Maker's 48".into(), assumed: "the hash".into() };
+    let model =
+        SwitchModel { name: "m".into(), title: "Maker's 48".into(), assumed: "the hash".into(), spreads: [].into() };
     for run in &mut record.runs {
         run.topology.switches[0].model = Some(model.clone());
         run.topology.switches[0].spread = Some("sa-da".into());

@@ -16,7 +16,7 @@ pub(super) fn options(output: PathBuf, dataplane: Option<Kind>, privileges: &'st
         privileges,
         testbed: None,
         kinds: None,
-        explain: nicteam_report::findings,
+        explain: nicteam_report::find_reasons,
     })
 }
 

@@ -3,9 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 
 use nicteam_impair::{Impairments, Loss, Probability};
-use nicteam_predict::{ByLink, Cable, Flow, Kind, Network, Node, NodeKind, Receives, Sends, Team};
+use nicteam_predict::{ByLink, Cable, Flow, Kind, Network, Node, NodeKind, Team, aggregated, uses};
 use nicteam_team::hash::drawn;
-use nicteam_team::mode::{self, Eligible};
 use nicteam_wire::Mac;
 
 use crate::on_wire::{is_ipv6, packet};
@@ -159,39 +158,10 @@ fn team(topology: &Topology, team: &resolved::Team) -> Team {
                 && shares.into_iter().any(|it| members.contains(&it))
         });
     let preferred = team.config.primary.as_deref().and_then(number).unwrap_or(0);
-    if lacp && !traits.openvswitch {
-        if !has_partner {
-            // Each member is an aggregator of its own, of which one is used.
-            let (sends, receives) = (Sends::Active, Receives::Active);
-            return Team { node: node(topology, &team.node), members, preferred, sends, receives };
-        }
-        // Only links of one rate aggregate: of the largest aggregator, the first of equal ones.
-        let rate_of = |cable: &usize| topology.cables[*cable].rate_bps;
-        let alike = |rate: u64| members.iter().filter(|cable| rate_of(cable) == rate).count();
-        let best = members.iter().map(rate_of).rev().max_by_key(|rate| alike(*rate));
-        members.retain(|cable| Some(rate_of(cable)) == best);
+    if lacp && has_partner && !traits.openvswitch {
+        members = aggregated(&members, |cable| topology.cables[cable].rate_bps);
     }
-    let buckets = team.config.hash_buckets;
-    let policy = team.config.xmit_hash_policy;
-    let basis = team.config.bond.hash_basis;
-    let sends = match traits.sends {
-        mode::Sends::InTurn => Sends::InTurn,
-        mode::Sends::ByActive => Sends::Active,
-        mode::Sends::ByHash => Sends::Hash { policy, buckets },
-        mode::Sends::ByAll => Sends::All,
-        mode::Sends::ByBuckets(Eligible::Tlb | Eligible::Alb) if team.config.tlb_dynamic_lb => Sends::ByDestination,
-        mode::Sends::ByBuckets(_) => Sends::Hash { policy, buckets: nicteam_team::MAX_BUCKETS as u32 },
-        mode::Sends::Striped => Sends::Striped,
-        mode::Sends::BySource => Sends::BySource { basis },
-        // It sends nothing until LACP has agreed.
-        mode::Sends::ByFlow if !has_partner => Sends::Nobody,
-        mode::Sends::ByFlow => Sends::ByFlow { basis },
-    };
-    let receives = match traits.receives {
-        mode::Receives::ByActive => Receives::Active,
-        mode::Receives::ByAddress => Receives::ByPeer,
-        mode::Receives::ByAll | mode::Receives::UnlessReflected => Receives::WhereSent,
-    };
+    let (sends, receives) = uses(&team.config, has_partner);
     Team { node: node(topology, &team.node), members, preferred, sends, receives }
 }
 

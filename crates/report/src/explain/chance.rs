@@ -2,10 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use nicteam_predict::engines;
 use nicteam_record::{Connection, Run};
 use nicteam_team::hash::drawn::{Drawn, Flow, Host, Links, links_used};
 
-use super::engines;
 use super::hop::Hop;
 use super::way;
 

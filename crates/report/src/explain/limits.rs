@@ -143,6 +143,7 @@ impl<'p, 'a> Limit<'p, 'a> {
             lost: self.lost,
             hops: Vec::new(),
             as_narrow: Vec::new(),
+            cures: Vec::new(),
             details: serde_json::Map::new(),
         }
     }

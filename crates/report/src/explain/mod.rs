@@ -8,7 +8,6 @@
 
 mod aggregation;
 mod chance;
-mod engines;
 mod facts;
 mod hop;
 mod limits;
@@ -73,9 +72,12 @@ pub fn findings_by(rules: &[&dyn Rule], run: &Run) -> Vec<Finding> {
     rules::findings(rules, &Picture::of(run))
 }
 
-/// Gives those runs of a record their findings that have none, as in older records.
+/// Gives those runs of a record their findings, cures and missing shares that have none, as in older records.
 pub fn add_findings(record: &mut Record) {
-    for run in record.runs.iter_mut().filter(|run| run.findings.is_empty()) {
-        run.findings = findings(run);
+    for run in record.runs.iter_mut().filter(|run| run.findings.is_empty() || run.missing.is_none()) {
+        if run.findings.is_empty() {
+            run.findings = findings(run);
+        }
+        nicteam_cures::add(run);
     }
 }

@@ -33,6 +33,12 @@ pub(super) fn key(policy: HashPolicy) -> (Key, &'static str) {
     }
 }
 
+/// Whether a policy looks at MAC addresses and nothing else.
+pub(super) fn looks_at_macs_alone(policy: HashPolicy) -> bool {
+    use HashPolicy::{Aggr, DstMac, Layer2, SrcDstMac, SrcMac, VlanSrcMac};
+    matches!(policy, Layer2 | SrcMac | DstMac | SrcDstMac | VlanSrcMac | Aggr(AggrLayers::L2))
+}
+
 fn aggr(layers: AggrLayers) -> (Key, &'static str) {
     let has = |layer| layers.contains(layer);
     match (has(AggrLayers::L2), has(AggrLayers::L3), has(AggrLayers::L4)) {

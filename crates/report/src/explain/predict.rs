@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 
+use nicteam_predict::engines;
 use nicteam_record::{Connection, Run};
 use nicteam_team::hash;
 use nicteam_wire::{Frame, Mac, Vlan, head_of_flow, tagged};
 
-use super::engines;
 use super::hop::{Hop, Prediction};
 use super::way;
 use crate::units::share;

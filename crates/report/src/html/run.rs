@@ -8,6 +8,7 @@ use super::document::{Column, NUMBER, WORDS, plain_table};
 use super::{disks, fairness, faults, tasks, timeline, traffic};
 use crate::explain;
 use crate::figures;
+use crate::reasons::reasons;
 use crate::units::{percent, rate, ratio};
 
 /// What set the limit, what every member and every connection did.
@@ -18,6 +19,7 @@ pub(super) fn section(index: usize, run: &Run, samples: &[Sample]) -> Markup {
             h2 id={ "run-" (index) "-name" } { (run.name) }
             @if let Some(description) = &run.description { p.quiet { (description) } }
             p.verdict { (explanation.sentence) }
+            @for reason in reasons(run) { p { (reason) } }
             (score(run))
             (figures(run))
             @if !explanation.facts.is_empty() {

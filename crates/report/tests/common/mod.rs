@@ -148,6 +148,7 @@ pub fn run(spec: &Spec<'_>) -> Run {
         events: Vec::new(),
         faults: Vec::new(),
         findings: Vec::new(),
+        missing: None,
         cpu: Cpu {
             busy: 0.41,
             stolen: 0.0,

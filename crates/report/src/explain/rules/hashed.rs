@@ -11,8 +11,8 @@ use super::Rule;
 use crate::explain::chance;
 use crate::explain::hop::{Hop, is_idle};
 use crate::explain::limits::Limit;
-use crate::explain::policy::{Key, key};
-use crate::explain::words;
+use crate::explain::policy::{Key, key, looks_at_macs_alone};
+use crate::explain::{way, words};
 use crate::units::{self, list, plural};
 
 /// Full links beside others that had room, where a hash chooses.
@@ -34,6 +34,9 @@ struct Predicted {
     /// takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     with_random_addresses: Option<Vec<u32>>,
+    /// The gateway whose one MAC address all its frames have here at one end, where the policy looks at MAC addresses alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gateway: Option<String>,
 }
 
 /// Connections between the same hosts on the same link.
@@ -88,7 +91,7 @@ impl Rule for Hashed {
 impl Predicted {
     fn of(limit: &Limit<'_, '_>, hop: &Hop<'_>) -> Predicted {
         let Some(prediction) = &hop.prediction else {
-            return Predicted { placed: None, agrees: false, with_random_addresses: None };
+            return Predicted { placed: None, agrees: false, with_random_addresses: None, gateway: None };
         };
         let mut placed: Vec<Placed> = Vec::new();
         for (connection, place) in hop.connections.iter().zip(&prediction.places) {
@@ -99,8 +102,20 @@ impl Predicted {
             }
         }
         let with_random_addresses = chance::of(limit.picture.run, hop).map(|drawn| drawn.cases);
-        Predicted { placed: Some(placed), agrees: prediction.agrees, with_random_addresses }
+        let gateway = gateway(limit, hop, prediction.policy, &placed);
+        Predicted { placed: Some(placed), agrees: prediction.agrees, with_random_addresses, gateway }
     }
+}
+
+/// The gateway between whose MAC address and one other all frames of a hop go, though they belong to several pairs of hosts.
+fn gateway(limit: &Limit<'_, '_>, hop: &Hop<'_>, policy: HashPolicy, placed: &[Placed]) -> Option<String> {
+    let run = limit.picture.run;
+    let mut ends = hop.connections.iter().map(|connection| way::addressed(run, [hop.node, hop.peer], connection));
+    let first = ends.next().filter(|_| looks_at_macs_alone(policy) && placed.len() > 1)?;
+    let forwards = |name: &str| run.topology.hosts.iter().any(|host| host.forwards && host.name == name);
+    let gateway = first.iter().map(|(name, _)| *name).find(|name| forwards(name))?;
+    (ends.all(|other| other == first) && placed.iter().all(|it| it.place == placed[0].place))
+        .then(|| gateway.to_owned())
 }
 
 /// Clauses behind each other; a reason that all of them begin with stands once.
@@ -118,6 +133,18 @@ fn joined(clauses: &[String]) -> String {
 /// What the hash did on one hop: `and ...`.
 fn clause(hop: &LinkLoads, predicted: &Predicted, policy: Option<HashPolicy>) -> String {
     match (&predicted.placed, policy) {
+        (Some(placed), Some(_)) if predicted.agrees && predicted.gateway.is_some() => {
+            let (place, gateway) =
+                (placed.first().map_or(0, |it| it.place), predicted.gateway.as_deref().unwrap_or_default());
+            format!(
+                "and all frames of hosts behind the router {gateway} have the router's one address, so all {} connections use link {} of \
+                 {} towards {}. Cure: layer3+4 or layer2+3, which look at the hosts' IP addresses",
+                count(placed),
+                u64::from(place) + 1,
+                hop.links.len(),
+                hop.peer
+            )
+        }
         (Some(placed), Some(policy)) if predicted.agrees => as_predicted(hop, placed, key(policy).0),
         (Some(placed), _) => {
             format!("{} (counted, not predicted: by the hash it would be {})", counted(hop), used(hop, placed))

@@ -3,6 +3,7 @@
 //! A rule recognises one cause of a limit and makes a finding of it, or passes. The first rule that
 //! recognises a limit explains it. A new rule is a file and a line in [`RULES`].
 
+mod acknowledgements;
 mod active_backup;
 mod broadcast;
 mod buckets;
@@ -11,6 +12,7 @@ mod cut_paths;
 mod dead_path;
 mod disks_cap;
 mod down;
+mod down_in_part;
 mod few_subflows;
 mod full;
 mod hashed;
@@ -78,6 +80,8 @@ pub const RULES: &[&dyn Rule] = &[
     &unequal_turns::UnequalTurns,
     &silent::Silent,
     &interrupted::Interrupted,
+    &down_in_part::DownInPart,
+    &acknowledgements::Acknowledgements,
     &machine::Machine,
     &uneven::Uneven,
     &lossy::Lossy,

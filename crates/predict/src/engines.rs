@@ -5,7 +5,7 @@ use nicteam_team::{HashPolicy, hash};
 use nicteam_wire::Frame;
 
 /// The hash of a frame by a policy.
-pub(super) type Hash = fn(HashPolicy, &Frame<'_>) -> u32;
+pub type Hash = fn(HashPolicy, &Frame<'_>) -> u32;
 
 /// What is known of an engine.
 struct Known {
@@ -28,13 +28,13 @@ const ENGINES: [Known; 4] = [
 ];
 
 /// How this engine hashes by this policy; none if that is not known: then nothing is predicted.
-pub(super) fn hash_of(engine: &str, policy: HashPolicy) -> Option<Hash> {
+pub fn hash_of(engine: &str, policy: HashPolicy) -> Option<Hash> {
     known(engine).filter(|known| (known.hashes)(policy)).map(|_| hash::hash as Hash)
 }
 
 /// The bucket of a frame, its tag beside it, where a team of this engine sends so, with this `bond-hash-basis`; none if it has no buckets that
 /// can be computed.
-pub(super) fn bucket(engine: &str, sends: Sends, frame: &Frame<'_>, basis: u32) -> Option<u8> {
+pub fn bucket(engine: &str, sends: Sends, frame: &Frame<'_>, basis: u32) -> Option<u8> {
     known(engine).filter(|known| known.has_buckets)?;
     match sends {
         Sends::BySource => Some(hash::slb::bucket(frame.src(), frame.vlan().map_or(0, |tag| tag.tci & VLAN_ID), basis)),

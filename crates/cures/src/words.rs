@@ -1,0 +1,73 @@
+//! Cures and missing shares in sentences.
+
+use nicteam_record::{Change, Cure, Finding, Missing};
+
+/// Below this part of the limit nothing is missing.
+const NOTABLE: f64 = 0.015;
+/// Parts that would print as 0.00.
+const NOTHING: f64 = 0.005;
+
+/// `Missing 0.75 of the limit: 0.75 by hash (sw, src-dst-mac); 0.00 unexplained. Predicted for this network: 0.25.` Nothing
+/// where nothing is missing.
+pub fn missing_in_words(missing: &Missing) -> Option<String> {
+    let Missing { predicted_of_limit, not_predicted, parts, unexplained } = missing;
+    let all = parts.iter().map(|part| part.lost).sum::<f64>() + unexplained;
+    if all < NOTABLE {
+        return None;
+    }
+    let parts = parts.iter().filter(|part| part.lost >= NOTHING).map(|part| {
+        let place: Vec<&str> = [&part.node, &part.policy].into_iter().flatten().map(String::as_str).collect();
+        let place = if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) };
+        format!("{:.2} by {}{place}", part.lost, part.cause)
+    });
+    let parts: Vec<String> = parts.chain([format!("{unexplained:.2} unexplained")]).collect();
+    let predicted = match (predicted_of_limit, not_predicted) {
+        (Some(share), _) => format!(" Predicted for this network: {share:.2}."),
+        (None, Some(reason)) => format!(" Not predicted: {reason}."),
+        (None, None) => String::new(),
+    };
+    Some(format!("Missing {all:.2} of the limit: {}.{predicted}", parts.join("; ")))
+}
+
+/// `With spread=src-dst-port at sw these 4 connections would use 3 of 4 links: 0.72 of the limit (predicted).`
+pub fn cure_in_words(finding: &Finding, cure: &Cure) -> String {
+    let whose = match finding.connections.len() {
+        1 => "this connection".to_owned(),
+        count => format!("these {count} connections"),
+    };
+    let links = match cure.links {
+        Some(links) if links.of > 1 => format!("use {} of {} links", links.used, links.of),
+        _ => "get more".to_owned(),
+    };
+    format!(
+        "With {} {whose} would {links}: {:.2} of the limit (predicted).",
+        changes_in_words(&cure.changes),
+        cure.of_limit
+    )
+}
+
+/// `mode=stripe at a and b`.
+pub fn changes_in_words(changes: &[Change]) -> String {
+    let mut alike: Vec<(String, Vec<String>)> = Vec::new();
+    for change in changes {
+        let (what, node) = match change.what.as_str() {
+            "without" => (format!("{} taken out", change.value), change.node.clone()),
+            what => (format!("{what}={}", change.value), change.node.clone()),
+        };
+        match alike.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, nodes)) => nodes.push(node),
+            None => alike.push((what, vec![node])),
+        }
+    }
+    // What several nodes have in common stands once.
+    let mut joined: Vec<(String, String)> = Vec::new();
+    for (what, nodes) in alike {
+        let nodes = nicteam_record::names(&nodes);
+        match joined.iter_mut().find(|(_, known)| *known == nodes) {
+            Some((whats, _)) => *whats = format!("{whats} and {what}"),
+            None => joined.push((what, nodes)),
+        }
+    }
+    let parts: Vec<String> = joined.into_iter().map(|(what, nodes)| format!("{what} at {nodes}")).collect();
+    parts.join(", ")
+}
