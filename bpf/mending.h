@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
-/* What mends a loss, as crates/plan/src/stripe/mending.rs; a change there is a change here. */
+/* What a sender in loss recovery retransmits, as crates/plan/src/stripe/mending.rs; a change there is a change here. */
 #ifndef NICTEAM_MENDING_H
 #define NICTEAM_MENDING_H
 

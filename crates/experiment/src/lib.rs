@@ -65,8 +65,8 @@ pub use catalog::{Builtin, FindError, Group, MAX_FILE_BYTES, Source, builtin, fi
 pub use congestion::{check_congestion, check_mptcp};
 pub use engine::{Engine, KERNEL_OPTIONS, Unsupported, openvswitch_settings};
 pub use event::{
-    Announce, CablePulled, FiltersRemoved, LacpSilent, LinkImpaired, Migrate, MtuChanged, RateChanged, Silence,
-    SwitchHung, SwitchRestarted, TargetKilled,
+    Announce, CablePulled, FiltersRemoved, LinkImpaired, Migrate, MtuChanged, RateChanged, Shown, Silence, SwitchFault,
+    TargetKilled,
 };
 pub use limit::{Limit, limit};
 pub use links_used::{LinksUsed, links_used, links_used_json, show_links_used};

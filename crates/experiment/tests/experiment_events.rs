@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nicteam_experiment::{CablePulled, Event, Overrides, Silence, TargetKilled, parse, show};
+use nicteam_experiment::{CablePulled, Event, Overrides, Shown, Silence, TargetKilled, parse, show};
 
 const FAULTS: &str = r#"
 title = "Faults"
@@ -191,9 +191,7 @@ fn a_cable_with_an_event_of_its_mtu_carries_single_packets() {
 fn two_events_are_one_if_the_same_happens() {
     let killed = TargetKilled { target: "disk".to_owned(), host: "b".to_owned(), restarted: false };
     let silent = Silence {
-        node: "a".to_owned(),
-        device: "eth0".to_owned(),
-        team: None,
+        shown: Shown { node: "a".to_owned(), team: None, member: "eth0".to_owned() },
         from: None,
         carries: false,
         ends: "a (eth0) and b (eth0)".to_owned(),
@@ -202,7 +200,7 @@ fn two_events_are_one_if_the_same_happens() {
         node: "a".to_owned(),
         device: "eth0".to_owned(),
         plugged: false,
-        shown: ("a".to_owned(), None, "eth0".to_owned()),
+        shown: Shown { node: "a".to_owned(), team: None, member: "eth0".to_owned() },
         ends: silent.ends.clone(),
     };
     let events: [&dyn Event; 4] = [&killed, &TargetKilled { restarted: true, ..killed.clone() }, &silent, &pulled];

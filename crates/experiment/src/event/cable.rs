@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::cables::{named, shown_at, team_of, words};
+use super::cables::{Shown, named, words};
 use super::ends::chosen_end;
 use super::kind::{Happens, Kind, Told};
 use crate::record::{Record, Span};
@@ -30,8 +30,8 @@ pub struct CablePulled {
     pub device: String,
     /// True: it is plugged in again.
     pub plugged: bool,
-    /// Where it is shown: a host's node, team and device.
-    pub shown: (String, Option<String>, String),
+    /// Where it is shown.
+    pub shown: Shown,
     /// Both ends, in words.
     pub ends: String,
 }
@@ -65,12 +65,11 @@ fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happ
     let cable = named(record, (NAME, kind), told.problems)?;
     let ends = cable.find(told.topology, told.problems)?;
     let end = chosen_end(record, ends, told)?;
-    let shown = shown_at(ends, told.topology);
     let pulled = CablePulled {
         node: end.node.clone(),
         device: end.device.clone(),
         plugged: false,
-        shown: (shown.node.clone(), team_of(shown, told.topology), shown.device.clone()),
+        shown: Shown::of(ends, told.topology),
         ends: words(ends),
     };
     let plugged = CablePulled { plugged: true, ..pulled.clone() };

@@ -1,5 +1,8 @@
 //! The cable that an event happens to, by its name in the file.
 
+use serde::{Deserialize, Serialize};
+
+use super::shared::required;
 use crate::keys::{self, Key, Need};
 use crate::record::{At, Record, Span};
 use crate::resolved::{Cable, End, Topology};
@@ -122,10 +125,7 @@ impl Relayed {
 
 /// The cable that an event of a kind names; what is wrong with its name goes to the problems.
 pub(super) fn named(record: &Record, kind: (&str, &Span), problems: &mut Vec<Problem>) -> Option<CableName> {
-    let (name, span) = kind;
-    if !record.has("link") {
-        let problem = Problem::at(span, format!("`link` is missing of an event of kind `{name}`"));
-        problems.push(problem.hint("add, for example, `link = [\"a\", \"b\"]`"));
+    if !required(record, ("link", "add, for example, `link = [\"a\", \"b\"]`"), kind, problems) {
         return None;
     }
     let named = CableName::of(record);
@@ -142,10 +142,24 @@ pub(super) fn words(ends: [&End; 2]) -> String {
     format!("{one} and {other}")
 }
 
-/// The end where an event is shown: a host's, whose links have lanes in the report.
-pub(super) fn shown_at<'t>(ends: [&'t End; 2], topology: &Topology) -> &'t End {
-    let is_host = |end: &&&End| topology.hosts.iter().any(|host| host.name == end.node);
-    ends.iter().find(is_host).unwrap_or(&ends[0])
+/// Where an event of a cable is shown: at a host's end if it has one, since links of hosts have lanes in the report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// The node of that end.
+    pub node: String,
+    /// The team that the device is a member of.
+    pub team: Option<String>,
+    /// The device.
+    pub member: String,
+}
+
+impl Shown {
+    /// Of a cable with these ends.
+    pub(super) fn of(ends: [&End; 2], topology: &Topology) -> Shown {
+        let is_host = |end: &&End| topology.hosts.iter().any(|host| host.name == end.node);
+        let end = ends.into_iter().find(is_host).unwrap_or(ends[0]);
+        Shown { node: end.node.clone(), team: team_of(end, topology), member: end.device.clone() }
+    }
 }
 
 /// The team that a device is a member of.

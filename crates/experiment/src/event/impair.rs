@@ -5,14 +5,14 @@ use std::sync::Arc;
 use nicteam_impair::Impairments;
 use serde_json::{Value, json};
 
-use super::cables::{Relayed, named, shown_at, team_of, words};
+use super::cables::{Relayed, Shown, named, words};
 use super::ends::{direction, sender};
 use super::kind::{Happens, Kind, Told};
+use super::shared::required;
 use crate::impairments::{check_room, unknown};
 use crate::keys::{self, Key, Need, Thing};
 use crate::record::{At, Record, Span};
 use crate::timed::Event;
-use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,
@@ -34,12 +34,8 @@ const NAME: &str = "impair";
 /// A cable delays, loses, doubles or reorders frames, or does again what it was built to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkImpaired {
-    /// The node of one end.
-    pub node: String,
-    /// Its device.
-    pub device: String,
-    /// The team that this is a member of.
-    pub team: Option<String>,
+    /// The end by which the cable is known, and where the event is shown.
+    pub shown: Shown,
     /// The node whose frames alone are concerned; none: those of both ends.
     pub from: Option<String>,
     /// Section of the file.
@@ -65,20 +61,17 @@ impl Event for LinkImpaired {
     }
 
     fn node(&self) -> &str {
-        &self.node
+        &self.shown.node
     }
 
     fn details(&self) -> Value {
-        let LinkImpaired { node, device, team, from, impairments, .. } = self;
-        json!({ "node": node, "device": device, "team": team, "from": from, "impairments": impairments })
+        let LinkImpaired { shown, from, impairments, .. } = self;
+        json!({ "shown": shown, "from": from, "impairments": impairments })
     }
 }
 
 fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happens> {
-    if !record.has(NAME) {
-        let problem = Problem::at(kind, format!("`{NAME}` is missing of an event of kind `{NAME}`"));
-        told.problems.push(problem.hint("name a section `[impairments.NAME]`: `impair = \"lossy\"`"));
-    }
+    required(record, (NAME, "name a section `[impairments.NAME]`: `impair = \"lossy\"`"), (NAME, kind), told.problems);
     let cable = named(record, (NAME, kind), told.problems)?;
     let ends = cable.find(told.topology, told.problems)?;
     let from = sender(record, ends).map_err(|problem| told.problems.push(problem)).ok()?;
@@ -89,11 +82,8 @@ fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happ
     };
     let rate_bps = cable.rate_bps(told.topology)?;
     told.problems.extend(check_room(&name, way, rate_bps));
-    let shown = shown_at(ends, told.topology);
     let impaired = LinkImpaired {
-        node: shown.node.clone(),
-        device: shown.device.clone(),
-        team: team_of(shown, told.topology),
+        shown: Shown::of(ends, told.topology),
         from,
         name: name.value,
         impairments: Some(way.impairments),

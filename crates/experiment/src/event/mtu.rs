@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::cables::{CableName, named, shown_at, team_of, words};
+use super::cables::{CableName, Shown, named, words};
 use super::ends::chosen_end;
 use super::kind::{Happens, Kind, Told};
+use super::shared::required;
 use crate::keys::{self, Key, Need};
 use crate::record::{Record, Span};
 use crate::timed::Event;
-use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,
@@ -38,8 +38,8 @@ pub struct MtuChanged {
     pub device: String,
     /// The largest IP packet, bytes.
     pub mtu: u32,
-    /// Where it is shown: a host's node, team and device.
-    pub shown: (String, Option<String>, String),
+    /// Where it is shown.
+    pub shown: Shown,
     /// Both ends, in words.
     pub ends: String,
 }
@@ -71,21 +71,17 @@ pub(super) fn without_offloads(events: &[Record]) -> Vec<CableName> {
 }
 
 fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happens> {
-    if !record.has(NAME) {
-        let problem = Problem::at(kind, format!("`{NAME}` is missing of an event of kind `{NAME}`"));
-        told.problems.push(problem.hint("add, for example, `mtu = 1000`"));
-    }
+    required(record, (NAME, "add, for example, `mtu = 1000`"), (NAME, kind), told.problems);
     let cable = named(record, (NAME, kind), told.problems)?;
     let ends = cable.find(told.topology, told.problems)?;
     let end = chosen_end(record, ends, told)?;
     let mtu = u32::try_from(record.get::<u64>(NAME)?.value).ok()?;
     let built = cable.mtu_at(told.topology, end)?;
-    let shown = shown_at(ends, told.topology);
     let changed = MtuChanged {
         node: end.node.clone(),
         device: end.device.clone(),
         mtu,
-        shown: (shown.node.clone(), team_of(shown, told.topology), shown.device.clone()),
+        shown: Shown::of(ends, told.topology),
         ends: words(ends),
     };
     let undone = MtuChanged { mtu: built, ..changed.clone() };

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::cables::{named, shown_at, team_of, words};
+use super::cables::{Shown, named, words};
 use super::ends::{direction, sender};
 use super::kind::{Happens, Kind, Told};
+use super::shared::required;
 use crate::keys::{self, Key, Need};
 use crate::record::{Record, Span};
 use crate::timed::Event;
 use crate::units::show_rate;
-use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,
@@ -36,8 +36,8 @@ pub struct RateChanged {
     pub senders: Vec<(String, String)>,
     /// The rate, bit/s.
     pub rate_bps: u64,
-    /// Where it is shown: a host's node, team and device.
-    pub shown: (String, Option<String>, String),
+    /// Where it is shown.
+    pub shown: Shown,
     /// The node whose frames alone are concerned; none: those of both ends.
     pub from: Option<String>,
     /// Both ends, in words.
@@ -55,7 +55,7 @@ impl Event for RateChanged {
     }
 
     fn node(&self) -> &str {
-        &self.shown.0
+        &self.shown.node
     }
 
     fn details(&self) -> Value {
@@ -65,20 +65,16 @@ impl Event for RateChanged {
 }
 
 fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happens> {
-    if !record.has(NAME) {
-        let problem = Problem::at(kind, format!("`{NAME}` is missing of an event of kind `{NAME}`"));
-        told.problems.push(problem.hint("add, for example, `rate = \"10mbit\"`"));
-    }
+    required(record, (NAME, "add, for example, `rate = \"10mbit\"`"), (NAME, kind), told.problems);
     let cable = named(record, (NAME, kind), told.problems)?;
     let ends = cable.find(told.topology, told.problems)?;
     let from = sender(record, ends).map_err(|problem| told.problems.push(problem)).ok()?;
     let rate_bps = record.get::<u64>(NAME)?.value;
     let senders = ends.into_iter().filter(|end| from.as_ref().is_none_or(|from| *from == end.node));
-    let shown = shown_at(ends, told.topology);
     let changed = RateChanged {
         senders: senders.map(|end| (end.node.clone(), end.device.clone())).collect(),
         rate_bps,
-        shown: (shown.node.clone(), team_of(shown, told.topology), shown.device.clone()),
+        shown: Shown::of(ends, told.topology),
         from,
         ends: words(ends),
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::cables::{Relayed, named, shown_at, team_of, words};
+use super::cables::{Relayed, Shown, named, words};
 use super::ends::{direction, sender};
 use super::kind::{Happens, Kind, Told};
 use crate::record::{Record, Span};
@@ -24,12 +24,8 @@ const NAME: &str = "silence";
 /// A cable falls silent, or carries again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Silence {
-    /// The node of one end.
-    pub node: String,
-    /// Its device.
-    pub device: String,
-    /// The team that this is a member of.
-    pub team: Option<String>,
+    /// The end by which the cable is known, and where the event is shown.
+    pub shown: Shown,
     /// The node whose frames alone are dropped; none: those of both ends.
     pub from: Option<String>,
     /// True: it carries again.
@@ -52,12 +48,12 @@ impl Event for Silence {
     }
 
     fn node(&self) -> &str {
-        &self.node
+        &self.shown.node
     }
 
     fn details(&self) -> Value {
-        let Silence { node, device, team, from, carries, .. } = self;
-        json!({ "node": node, "device": device, "team": team, "from": from, "carries": carries })
+        let Silence { shown, from, carries, .. } = self;
+        json!({ "shown": shown, "from": from, "carries": carries })
     }
 }
 
@@ -65,15 +61,7 @@ fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happ
     let cable = named(record, (NAME, kind), told.problems)?;
     let ends = cable.find(told.topology, told.problems)?;
     let from = sender(record, ends).map_err(|problem| told.problems.push(problem)).ok()?;
-    let shown = shown_at(ends, told.topology);
-    let silent = Silence {
-        node: shown.node.clone(),
-        device: shown.device.clone(),
-        team: team_of(shown, told.topology),
-        from,
-        carries: false,
-        ends: words(ends),
-    };
+    let silent = Silence { shown: Shown::of(ends, told.topology), from, carries: false, ends: words(ends) };
     let carries = Silence { carries: true, ..silent.clone() };
     Some(Happens { event: Arc::new(silent), undone: Some(Arc::new(carries)) })
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::kind::{Happens, Kind, Told};
+use super::shared::required;
 use crate::keys::{self, Key, Need, Thing};
 use crate::record::{At, Record, Span};
 use crate::target::unknown;
 use crate::timed::Event;
-use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,
@@ -58,10 +58,7 @@ impl Event for TargetKilled {
 }
 
 fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happens> {
-    if !record.has("target") {
-        let problem = Problem::at(kind, format!("`target` is missing of an event of kind `{NAME}`"));
-        told.problems.push(problem.hint("add, for example, `target = \"disk\"`"));
-    }
+    required(record, ("target", "add, for example, `target = \"disk\"`"), (NAME, kind), told.problems);
     let name = record.get::<&[At<String>]>("target")?.value.first()?;
     let Some(target) = told.topology.targets.iter().find(|target| target.name == name.value) else {
         let known: Vec<&str> = told.topology.targets.iter().map(|target| target.name.as_str()).collect();

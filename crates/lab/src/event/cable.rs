@@ -1,5 +1,6 @@
 //! `cable`: a node's end of a cable is pulled, or plugged in again.
 
+use nicteam_experiment::Shown;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -17,7 +18,7 @@ struct Details {
     node: String,
     device: String,
     plugged: bool,
-    shown: (String, Option<String>, String),
+    shown: Shown,
 }
 
 impl Kind for Cable {
@@ -26,8 +27,8 @@ impl Kind for Cable {
     }
 
     fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
-        let Details { node, device, plugged, shown: (shown, team, member) } = read(self.name(), details)?;
+        let Details { node, device, plugged, shown } = read(self.name(), details)?;
         deployment.act(&Action::Cable { node, device, plugged })?;
-        Ok(Place { node: shown, team, member: Some(member) })
+        Ok(shown.into())
     }
 }

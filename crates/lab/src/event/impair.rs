@@ -1,5 +1,6 @@
 //! `impair`: a link does something else to frames than before.
 
+use nicteam_experiment::Shown;
 use nicteam_impair::Impairments;
 use serde::Deserialize;
 use serde_json::Value;
@@ -16,9 +17,7 @@ pub(super) struct Impair;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Details {
-    node: String,
-    device: String,
-    team: Option<String>,
+    shown: Shown,
     from: Option<String>,
     impairments: Option<Impairments>,
 }
@@ -29,10 +28,11 @@ impl Kind for Impair {
     }
 
     fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
-        let Details { node, device, team, from, impairments } = read(self.name(), details)?;
+        let Details { shown, from, impairments } = read(self.name(), details)?;
         let disturbance = Disturbance::Impair(impairments);
-        let disturb = Disturb { node: node.clone(), device: device.clone(), from, disturbance };
+        let Shown { node, member: device, .. } = shown.clone();
+        let disturb = Disturb { node, device, from, disturbance };
         deployment.act(&Action::Disturb(vec![disturb]))?;
-        Ok(Place { node, team, member: Some(device) })
+        Ok(shown.into())
     }
 }

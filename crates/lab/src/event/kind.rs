@@ -1,5 +1,6 @@
 //! What a kind of event is to the lab.
 
+use nicteam_experiment::Shown;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -27,6 +28,19 @@ pub(crate) struct Place {
     pub(crate) team: Option<String>,
     /// The device, if it happens to one link alone.
     pub(crate) member: Option<String>,
+}
+
+impl Place {
+    /// At a node as a whole.
+    pub(super) fn of_node(node: String) -> Place {
+        Place { node, team: None, member: None }
+    }
+}
+
+impl From<Shown> for Place {
+    fn from(Shown { node, team, member }: Shown) -> Place {
+        Place { node, team, member: Some(member) }
+    }
 }
 
 /// What an event of a kind has to be told.

@@ -31,6 +31,6 @@ impl Kind for Migrate {
         let Details { guest, from, to, arp, rarp } = read(self.name(), details)?;
         deployment.act(&Action::MoveGuest { guest: guest.clone(), from, to })?;
         deployment.call(&guest, &Request::Announce { device: "eth0".to_owned(), arp, rarp })?;
-        Ok(Place { node: guest, team: None, member: None })
+        Ok(Place::of_node(guest))
     }
 }

@@ -2,15 +2,13 @@
 
 mod cable;
 mod filters;
-mod hang;
 mod impair;
 mod kind;
-mod lacp;
 mod migrate;
 mod mtu;
 mod rate;
-mod restart;
 mod silence;
+mod switches;
 mod target;
 
 use nicteam_experiment::Event;
@@ -29,9 +27,9 @@ static KINDS: [&dyn Kind; 11] = [
     &target::Target,
     &impair::Impair,
     &rate::Rate,
-    &hang::Hang,
-    &restart::Restart,
-    &lacp::Lacp,
+    &switches::HANG,
+    &switches::RESTART,
+    &switches::LACP,
     &mtu::Mtu,
     &filters::Filters,
 ];

@@ -1,5 +1,6 @@
 //! `mtu`: one end of a cable gets another MTU.
 
+use nicteam_experiment::Shown;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -17,7 +18,7 @@ struct Details {
     node: String,
     device: String,
     mtu: u32,
-    shown: (String, Option<String>, String),
+    shown: Shown,
 }
 
 impl Kind for Mtu {
@@ -26,8 +27,8 @@ impl Kind for Mtu {
     }
 
     fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
-        let Details { node, device, mtu, shown: (shown, team, member) } = read(self.name(), details)?;
+        let Details { node, device, mtu, shown } = read(self.name(), details)?;
         deployment.act(&Action::Mtu { node, device, mtu })?;
-        Ok(Place { node: shown, team, member: Some(member) })
+        Ok(shown.into())
     }
 }

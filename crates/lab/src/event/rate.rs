@@ -1,5 +1,6 @@
 //! `rate`: a cable gets another rate.
 
+use nicteam_experiment::Shown;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ pub(super) struct Rate;
 struct Details {
     senders: Vec<(String, String)>,
     rate_bps: u64,
-    shown: (String, Option<String>, String),
+    shown: Shown,
 }
 
 impl Kind for Rate {
@@ -25,10 +26,10 @@ impl Kind for Rate {
     }
 
     fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
-        let Details { senders, rate_bps, shown: (shown, team, member) } = read(self.name(), details)?;
+        let Details { senders, rate_bps, shown } = read(self.name(), details)?;
         for (node, device) in senders {
             deployment.act(&Action::Rate { node, device, rate_bps })?;
         }
-        Ok(Place { node: shown, team, member: Some(member) })
+        Ok(shown.into())
     }
 }

@@ -1,5 +1,6 @@
 //! `silence`: a link drops every frame, or carries again.
 
+use nicteam_experiment::Shown;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -15,9 +16,7 @@ pub(super) struct Silence;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Details {
-    node: String,
-    device: String,
-    team: Option<String>,
+    shown: Shown,
     from: Option<String>,
     carries: bool,
 }
@@ -28,10 +27,11 @@ impl Kind for Silence {
     }
 
     fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
-        let Details { node, device, team, from, carries } = read(self.name(), details)?;
+        let Details { shown, from, carries } = read(self.name(), details)?;
         let disturbance = Disturbance::Silence(!carries);
-        let disturb = Disturb { node: node.clone(), device: device.clone(), from, disturbance };
+        let Shown { node, member: device, .. } = shown.clone();
+        let disturb = Disturb { node, device, from, disturbance };
         deployment.act(&Action::Disturb(vec![disturb]))?;
-        Ok(Place { node, team, member: Some(device) })
+        Ok(shown.into())
     }
 }

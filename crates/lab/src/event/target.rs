@@ -30,6 +30,6 @@ impl Kind for Target {
         let Details { target, host, restarted } = read(self.name(), details)?;
         let act = if restarted { TargetAct::Restart } else { TargetAct::Kill };
         target::act(deployment, &host, &target, act)?;
-        Ok(Place { node: host, team: None, member: None })
+        Ok(Place::of_node(host))
     }
 }
