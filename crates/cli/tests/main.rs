@@ -41,6 +41,7 @@ mod live {
     mod copies;
     mod doctor_path;
     mod engines;
+    mod fault_by_hand;
     mod faults;
     mod gateways;
     mod guests;
@@ -71,7 +72,9 @@ mod live {
 
 /// Counts lost frames at moments that a busy machine would move: a few at once, and nothing that computes beside them.
 mod quiet {
+    mod chaos;
     mod fault_kinds;
+    mod host_faults;
     mod impaired;
     mod kill;
     mod many_hosts;

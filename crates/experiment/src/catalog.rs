@@ -139,6 +139,7 @@ pub fn builtin() -> &'static [Builtin] {
     ship!(
         "big-link" Stripe,
         "big-link-latency" Stripe,
+        "chaos" Basic,
         "failover-table" Basic,
         "guest-migration" Basic,
         "impaired-link" Basic,

@@ -80,6 +80,7 @@ fn impairments(record: &Record) -> Impairments {
         },
         duplicate: part("duplicate"),
         reorder: (reorder > Probability::NEVER).then_some(Reorder { probability: reorder, gap }),
+        corrupt: part("corrupt"),
     }
 }
 

@@ -100,6 +100,8 @@ pub(crate) enum Thing {
     Target,
     Workload,
     Run,
+    /// A kind of event.
+    Event,
 }
 
 impl Thing {
@@ -112,6 +114,7 @@ impl Thing {
             Thing::Target => "target",
             Thing::Workload => "workload",
             Thing::Run => "run",
+            Thing::Event => "kind of event",
         }
     }
 

@@ -19,7 +19,9 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
+mod by_hand;
 mod catalog;
+mod chaos;
 mod congestion;
 mod engine;
 mod event;
@@ -61,11 +63,12 @@ mod value;
 use nicteam_diagnostics::toml_syntax;
 use toml::de::DeTable;
 
+pub use by_hand::{ByHand, fault, fault_kinds, fault_text};
 pub use catalog::{Builtin, FindError, Group, MAX_FILE_BYTES, Source, builtin, find};
 pub use congestion::{check_congestion, check_mptcp};
 pub use engine::{Engine, KERNEL_OPTIONS, Unsupported, openvswitch_settings};
 pub use event::{
-    Announce, CablePulled, FiltersRemoved, LinkImpaired, Migrate, MtuChanged, RateChanged, Shown, Silence, SwitchFault,
+    Announce, CablePulled, FiltersRemoved, LinkImpaired, Migrate, MtuChanged, NodeFault, RateChanged, Shown, Silence,
     TargetKilled,
 };
 pub use limit::{Limit, limit};

@@ -378,6 +378,8 @@ mod tests {
             duration: Duration::from_secs(1),
             warmup: Duration::ZERO,
             events: Vec::new(),
+            impairments: BTreeMap::new(),
+            chaos_seed: None,
         }
     }
 

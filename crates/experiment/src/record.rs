@@ -8,6 +8,8 @@ use std::time::Duration;
 use nicteam_impair::Probability;
 use nicteam_wire::Mac;
 
+use crate::keys::{Key, Kind, Section};
+
 /// Bytes of the text.
 pub(crate) type Span = Range<usize>;
 
@@ -85,6 +87,50 @@ impl Record {
         both.fields.extend(other.fields.iter().map(|(key, at)| (*key, at.clone())));
         both.broken.extend(&other.broken);
         both
+    }
+}
+
+impl Record {
+    /// It as an inline table of a file; `times` replaces keys of times, or leaves them out.
+    pub fn toml(&self, section: &Section, times: &[(&str, Option<Duration>)]) -> String {
+        let time = |time: &Duration| format!("\"{}ms\"", time.as_micros() as f64 / 1e3);
+        let names = |names: &[At<String>]| match names {
+            [one] => format!("{:?}", one.value),
+            _ => format!("{:?}", names.iter().map(|at| &at.value).collect::<Vec<_>>()),
+        };
+        let value = |key: &Key| match (&self.fields.get(key.name)?.value, &key.kind) {
+            (Value::Number(bps), Kind::Rate) => Some(format!("\"{bps}bit\"")),
+            (Value::Number(number), _) => Some(number.to_string()),
+            (Value::Text(text), _) => Some(format!("{text:?}")),
+            (Value::Flag(flag), _) => Some(flag.to_string()),
+            (Value::Time(at), _) => Some(time(at)),
+            (Value::Names(all), _) => Some(names(all)),
+            (Value::Ends([one, other]), _) => Some(format!("[{}, {}]", names(one), names(other))),
+            _ => None,
+        };
+        let mut seen = BTreeSet::new();
+        let mut said: Vec<String> =
+            times.iter().filter_map(|(key, at)| Some(format!("{key} = {}", time(at.as_ref()?)))).collect();
+        for key in section.all().filter(|key| seen.insert(key.name) && times.iter().all(|(name, _)| *name != key.name))
+        {
+            said.extend(value(key).map(|value| format!("{} = {value}", key.name)));
+        }
+        format!("{{ {} }}", said.join(", "))
+    }
+
+    /// The same at another place of the file: what is wrong with it is wrong there.
+    pub fn moved(&self, span: &Span) -> Record {
+        let mut moved = self.clone();
+        for at in moved.fields.values_mut() {
+            at.span = span.clone();
+            let names: Vec<&mut At<String>> = match &mut at.value {
+                Value::Names(names) => names.iter_mut().collect(),
+                Value::Ends(ends) => ends.iter_mut().flatten().collect(),
+                _ => Vec::new(),
+            };
+            names.into_iter().for_each(|name| name.span = span.clone());
+        }
+        moved
     }
 }
 

@@ -5,11 +5,12 @@ mod workloads;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use crate::chaos;
 use crate::event::{self, Told};
 use crate::keys::Thing;
 use crate::limit::limit;
 use crate::overrides::Overrides;
-use crate::record::{At, Options, Record};
+use crate::record::{At, Options, Record, Value};
 use crate::resolved::{Direction, Experiment, GranularityChoice, PublishedRates, Run, Topology, Variant, Workload};
 use crate::task;
 use crate::topology::{self, Broken, Built, Plan, duplicate};
@@ -39,6 +40,15 @@ pub(crate) fn resolve(
 ) -> Experiment {
     let none = Record::default();
     let defaults = file.get::<&Record>("defaults").map_or(&none, |at| at.value);
+    // What a run draws depends on what it builds without it.
+    let drawn;
+    let file = match chaos_of(file, defaults, overrides, problems) {
+        None => file,
+        Some(with) => {
+            drawn = with;
+            &drawn
+        }
+    };
     let mut resolver = Resolver { file, none: &none, defaults, overrides, problems };
     resolver.check_names();
     resolver.check_machine();
@@ -73,6 +83,32 @@ pub(crate) fn resolve(
         repeat: 1,
         runs,
     }
+}
+
+/// The file with the random faults of its runs among their events; none if no run has some.
+fn chaos_of(file: &Record, defaults: &Record, overrides: &Overrides, problems: &mut Vec<Problem>) -> Option<Record> {
+    let (none, mut unheard) = (Record::default(), Vec::new());
+    let runs: &[Record] = file.get("runs").map_or(&[], |at| at.value);
+    if runs.iter().all(|run| run.get::<&Record>("chaos").is_none()) || file.get::<Named<'_>>("hosts").is_none() {
+        return None;
+    }
+    // What is wrong with the file is found again, when the faults are in it.
+    let mut resolver = Resolver { file, none: &none, defaults, overrides, problems: &mut unheard };
+    let mut with = Vec::new();
+    for run in runs {
+        let Some(chaos) = run.get::<&Record>("chaos") else {
+            with.push(run.clone());
+            continue;
+        };
+        let Built { topology, impairments, .. } = resolver.topology(run, None);
+        let duration = resolver.duration(run);
+        let names = impairments.into_keys().collect();
+        with.push(chaos::with_events(run, chaos::faults(&chaos, &topology, names, duration, problems), &chaos.span));
+    }
+    let span = file.get::<&[Record]>("runs").map_or(0..0, |at| at.span);
+    let mut all = file.clone();
+    all.set("runs", At { value: Value::List(with), span });
+    Some(all)
 }
 
 struct Resolver<'a, 'p> {
@@ -201,14 +237,9 @@ impl<'a> Resolver<'a, '_> {
 
     /// `engine`: the engine of the hosts' teams, if it replaces that of the file.
     fn run(&mut self, record: &'a Record, engine: Option<&str>) -> Run {
-        let built = self.topology(record, engine);
+        let mut built = self.topology(record, engine);
         let text = |key| record.get::<&str>(key).map(|at| at.value.to_owned());
-        let time = |key, otherwise| {
-            let given = record.get::<Duration>(key).or_else(|| self.defaults.get(key));
-            given.map_or(otherwise, |at| at.value)
-        };
-        let duration = self.overrides.duration.unwrap_or_else(|| time("duration", Duration::from_secs(8)));
-        let warmup = time("warmup", Duration::from_secs(1));
+        let (duration, warmup) = (self.duration(record), self.time(record, "warmup", Duration::from_secs(1)));
         let workloads = self.workloads(record, warmup + duration, &built);
         self.check_connections(record, &workloads);
         self.check_targets(record, &workloads);
@@ -216,6 +247,10 @@ impl<'a> Resolver<'a, '_> {
         let (topology, impairments) = (&built.topology, &built.impairments);
         let told = &mut Told { topology, impairments, duration, problems: self.problems };
         let events = event::resolve(events(record), told);
+        for event in events.iter().filter(|timed| timed.event.needs_process()).map(|timed| &timed.event) {
+            let own = built.topology.teams.iter_mut().filter(|team| team.node == event.node());
+            own.for_each(|team| team.own_process = true);
+        }
         self.check_interval(duration);
         Run {
             name: text("name").unwrap_or_default(),
@@ -229,9 +264,21 @@ impl<'a> Resolver<'a, '_> {
             duration,
             warmup,
             events,
+            impairments: built.impairments,
+            chaos_seed: record.get::<&Record>("chaos").map(|at| at.value.get("seed").map_or(1, |at| at.value)),
             workloads,
             topology: built.topology,
         }
+    }
+
+    fn time(&self, run: &Record, key: &str, otherwise: Duration) -> Duration {
+        let given = run.get::<Duration>(key).or_else(|| self.defaults.get(key));
+        given.map_or(otherwise, |at| at.value)
+    }
+
+    /// How long a run is measured.
+    fn duration(&self, run: &Record) -> Duration {
+        self.overrides.duration.unwrap_or_else(|| self.time(run, "duration", Duration::from_secs(8)))
     }
 
     /// What a published test found for each client.
@@ -356,8 +403,8 @@ impl<'a> Resolver<'a, '_> {
         let seed = self.defaults.get("seed").map_or(1, |at| at.value);
         let of_run = run.get::<&[At<String>]>("workloads").map(|at| at.value);
         let multipath = multipath::hosts(self.named("workloads"), of_run, &hosts, task::takes_every_path);
+        let impairments = impairments::resolve(&impairments, seed, self.problems);
         let plan = Plan {
-            impairments: impairments::resolve(&impairments, seed, self.problems),
             hosts,
             switches,
             teams,
@@ -365,7 +412,8 @@ impl<'a> Resolver<'a, '_> {
             multipath,
             bridged: event::bridged(events(run)),
             relayed: event::relayed(events(run)),
-            without_offloads: event::without_offloads(events(run)),
+            without_offloads: event::without_offloads(events(run), &impairments),
+            impairments,
             links: self.file.get("links").map_or(&[], |at| at.value),
             rate_bps: self.default_rate(),
             mtu: self.defaults.get::<u64>("mtu").map_or(1500, |at| at.value as u32),

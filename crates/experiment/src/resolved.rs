@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nicteam_expect::Expectation;
-use nicteam_impair::Impairments;
+use nicteam_impair::{Impairments, Probability};
 use nicteam_record::Expected;
 use nicteam_team::Config;
 use nicteam_wire::Mac;
@@ -104,6 +104,10 @@ pub struct Run {
     pub warmup: Duration,
     /// What is done to the network while it is measured, in order of time.
     pub events: Vec<Timed>,
+    /// The impairments of the file, by name, as they are in this run.
+    pub impairments: BTreeMap<String, Way>,
+    /// Its faults are drawn from this seed; none: they are not random.
+    pub chaos_seed: Option<u64>,
 }
 
 /// One of several runs that differ only in the engine of the hosts' teams.
@@ -355,6 +359,13 @@ pub struct Way {
     pub seed: u64,
 }
 
+impl Way {
+    /// True if frames arrive with a bit changed.
+    pub(crate) fn corrupts(&self) -> bool {
+        self.impairments.corrupt > Probability::NEVER
+    }
+}
+
 /// One end of a cable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct End {
@@ -381,6 +392,8 @@ pub struct Team {
     pub members: Vec<String>,
     /// MTU of the team device, bytes.
     pub mtu: u32,
+    /// An event of the run needs a process that runs this team and nothing else.
+    pub own_process: bool,
 }
 
 /// Traffic.

@@ -6,6 +6,7 @@
 
 mod impairments;
 
+use crate::chaos::CHAOS;
 use crate::event::EVENT;
 use crate::expect::EXPECT;
 use crate::keys::{Key, Kind, Need, Section, Thing};
@@ -489,6 +490,7 @@ pub(crate) const RUN: Section = Section {
             need: Need::Otherwise("as in the file"),
             doc: "Keys of teams that differ in this run: `[runs.teams.NAME]`.",
         },
+        Key { name: "chaos", kind: Kind::Table(&CHAOS), need: Need::Otherwise("none"), doc: CHAOS.doc },
         Key { name: "events", kind: Kind::List(&EVENT), need: Need::Otherwise("none"), doc: EVENT.doc },
         Key {
             name: "impairments",

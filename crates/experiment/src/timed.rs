@@ -17,6 +17,8 @@ pub struct Timed {
     pub fault: usize,
     /// True: the fault is over.
     pub ends: bool,
+    /// The fault as a file has it, for this time alone.
+    pub toml: Arc<str>,
 }
 
 // Derived, it would move the event.
@@ -40,6 +42,11 @@ pub trait Event: fmt::Debug + Send + Sync {
     /// The end of a cable, node and device, whose carrier it takes away or, if true, brings back; none: it does something else.
     fn carrier(&self) -> Option<(&str, &str, bool)> {
         None
+    }
+
+    /// True if the team of [`Event::node`] has to run in a process of its own for it.
+    fn needs_process(&self) -> bool {
+        false
     }
 
     /// The data for the code that carries it out.

@@ -174,6 +174,11 @@ impl<'a> Builder<'a, '_> {
                 self.cables[place].impaired.get_or_insert(nothing);
             }
         }
+        // One changed bit is to cost one packet.
+        for cable in &mut self.cables {
+            let corrupts = |it: &Impaired| [&it.a_to_b, &it.b_to_a].iter().any(|way| way.corrupts());
+            cable.without_offloads |= cable.impaired.as_ref().is_some_and(corrupts);
+        }
         for name in &self.plan.without_offloads {
             if let Some(place) = name.place(&self.cables) {
                 self.cables[place].without_offloads = true;
@@ -395,6 +400,7 @@ impl<'a> Builder<'a, '_> {
                     config: config.clone(),
                     members: ends.iter().map(|end| end.0.clone()).collect(),
                     mtu: mtus.first().copied().unwrap_or(self.plan.mtu),
+                    own_process: false,
                 });
             }
             let further = match multipath {

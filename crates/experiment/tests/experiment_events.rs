@@ -51,8 +51,9 @@ fn events_say_where_they_are_shown() {
     let experiment = parse("faults", "faults.toml", FAULTS, &Overrides::default()).unwrap();
     let details = |place: usize| experiment.runs[1].events[place].event.details();
     assert_eq!((&details(0)["node"], &details(0)["device"]), (&"sw".into(), &"a-1".into()));
-    assert_eq!(details(0)["shown"], serde_json::json!(["a", "team0", "eth1"]));
-    assert_eq!((&details(5)["team"], &details(5)["carries"]), (&"team0".into(), &false.into()));
+    let shown = serde_json::json!({ "node": "a", "team": "team0", "member": "eth1" });
+    assert_eq!(details(0)["shown"], shown);
+    assert_eq!((&details(5)["shown"]["team"], &details(5)["carries"]), (&"team0".into(), &false.into()));
 }
 
 #[test]

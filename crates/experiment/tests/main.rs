@@ -3,6 +3,7 @@
 mod corpus;
 mod experiment;
 mod experiment_bad;
+mod experiment_chaos;
 mod experiment_docs;
 mod experiment_events;
 mod experiment_gateways;

@@ -32,6 +32,10 @@ pub struct Impairments {
     pub duplicate: Probability,
     /// Which frames overtake those before them.
     pub reorder: Option<Reorder>,
+    /// How often one bit of a frame, at a random place, arrives changed. The copy of a frame has the same change.
+    /// (`netem` draws anew for the copy.)
+    #[serde(default)]
+    pub corrupt: Probability,
 }
 
 /// How much the delay varies from frame to frame.

@@ -36,3 +36,4 @@ pub use impairments::{
 };
 pub use one_way::{Counts, OneWay, Output, Room};
 pub use probability::Probability;
+pub use random::Random;

@@ -23,6 +23,7 @@ pub struct OneWay<F> {
     jitter: Random,
     duplicate: Random,
     reorder: Random,
+    corrupt: Random,
     /// By when they are due, then by when they came.
     on_the_way: BinaryHeap<Reverse<Held<F>>>,
     bytes_on_the_way: usize,
@@ -59,6 +60,8 @@ pub struct Output<F> {
     pub frame: F,
     /// When it was due; how much later it is now is the caller's doing.
     pub due: Duration,
+    /// The bit that is changed, counted over the frame's bits again and again; none: it arrives as it was sent.
+    pub flip: Option<u64>,
 }
 
 /// What became of frames. Every frame taken in is in `frames` and, as soon as
@@ -74,6 +77,8 @@ pub struct Counts {
     pub duplicated: u64,
     /// Not delayed, so that they overtake those before them.
     pub reordered: u64,
+    /// With a changed bit, copies left out.
+    pub corrupted: u64,
     /// Dropped, copies included, because there was no [`Room`].
     pub crowded_out: u64,
     /// Dropped by [`OneWay::clear`].
@@ -89,7 +94,8 @@ impl<F: Clone> OneWay<F> {
     /// Impairments that make no sense.
     pub fn new(impairments: Impairments, seed: u64, room: Room) -> Result<OneWay<F>, ImpairmentsError> {
         impairments.check()?;
-        let [fate, weather, jitter, duplicate, reorder] = [0, 1, 2, 3, 4].map(|stream| Random::new(seed, stream));
+        let [fate, weather, jitter, duplicate, reorder, corrupt] =
+            [0, 1, 2, 3, 4, 5].map(|stream| Random::new(seed, stream));
         Ok(OneWay {
             impairments,
             room,
@@ -97,6 +103,7 @@ impl<F: Clone> OneWay<F> {
             jitter,
             duplicate,
             reorder,
+            corrupt,
             on_the_way: BinaryHeap::new(),
             bytes_on_the_way: 0,
             arrivals: 0,
@@ -126,6 +133,8 @@ impl<F: Clone> OneWay<F> {
         let deviation_ns = self.draw_deviation();
         let is_doubled = self.duplicate.happens(self.impairments.duplicate);
         let may_overtake = self.reorder.happens(self.impairments.reorder.map(|r| r.probability).unwrap_or_default());
+        let is_corrupted = self.corrupt.happens(self.impairments.corrupt);
+        let flip = is_corrupted.then(|| self.corrupt.number());
         if self.losing.takes_next() {
             self.counts.lost += 1;
             return;
@@ -133,11 +142,12 @@ impl<F: Clone> OneWay<F> {
         let overtakes = self.takes_turn(may_overtake);
         let due = self.due(deviation_ns, overtakes);
         self.counts.reordered += u64::from(overtakes);
+        self.counts.corrupted += u64::from(is_corrupted);
         if is_doubled {
             self.counts.duplicated += 1;
-            self.hold(due, frame.clone(), bytes);
+            self.hold(due, frame.clone(), bytes, flip);
         }
-        self.hold(due, frame, bytes);
+        self.hold(due, frame, bytes, flip);
     }
 
     /// The next frame that is due at `now`, if one is; call until none is.
@@ -146,10 +156,10 @@ impl<F: Clone> OneWay<F> {
         if self.on_the_way.peek()?.0.due > self.now {
             return None;
         }
-        let Reverse(Held { due, bytes, frame, .. }) = self.on_the_way.pop()?;
+        let Reverse(Held { due, bytes, frame, flip, .. }) = self.on_the_way.pop()?;
         self.bytes_on_the_way -= bytes;
         self.counts.delivered += 1;
-        Some(Output { frame, due })
+        Some(Output { frame, due, flip })
     }
 
     /// When the next frame is due: the one reason to be called.
@@ -174,13 +184,13 @@ impl<F: Clone> OneWay<F> {
         Room { frames: self.on_the_way.len(), bytes: self.bytes_on_the_way }
     }
 
-    fn hold(&mut self, due: Duration, frame: F, bytes: usize) {
+    fn hold(&mut self, due: Duration, frame: F, bytes: usize, flip: Option<u64>) {
         if self.on_the_way.len() >= self.room.frames || bytes > self.room.bytes - self.bytes_on_the_way {
             self.counts.crowded_out += 1;
             return;
         }
         self.bytes_on_the_way += bytes;
-        self.on_the_way.push(Reverse(Held { due, arrival: self.arrivals, bytes, frame }));
+        self.on_the_way.push(Reverse(Held { due, arrival: self.arrivals, bytes, frame, flip }));
         self.arrivals += 1;
     }
 
@@ -225,6 +235,7 @@ struct Held<F> {
     arrival: u64,
     bytes: usize,
     frame: F,
+    flip: Option<u64>,
 }
 
 impl<F> Held<F> {

@@ -6,7 +6,7 @@ use crate::probability::{PARTS, Probability};
 /// Generators, 2014): small, and the same on every machine and in every version,
 /// which a seed in a record has to rely on.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
     /// Streams of one seed are independent of each other.
@@ -21,8 +21,13 @@ impl Random {
         self.below(PARTS) < probability.parts()
     }
 
+    /// Any number.
+    pub fn number(&mut self) -> u64 {
+        self.next()
+    }
+
     /// From 0 to `bound`, the latter left out; by multiplication, off by less than `bound` / 2^64.
-    fn below(&mut self, bound: u32) -> u32 {
+    pub fn below(&mut self, bound: u32) -> u32 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u32
     }
 

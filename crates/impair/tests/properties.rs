@@ -36,6 +36,7 @@ fn impairments() -> impl Strategy<Value = Impairments> {
             loss,
             duplicate,
             reorder: reorder.map(|(probability, gap)| Reorder { probability, gap }),
+            corrupt: Probability::NEVER,
         }
     })
 }

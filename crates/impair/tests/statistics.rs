@@ -186,3 +186,23 @@ fn what_makes_no_sense_is_refused() {
         assert!(error.contains(words), "{error}");
     }
 }
+
+#[test]
+fn one_bit_of_the_declared_part_of_frames_changes_and_nothing_else_does() {
+    let whole = Impairments { loss: Loss::Independent(percent(10)), duplicate: percent(5), ..Impairments::default() };
+    let frames = 20_000_u64;
+    let run = |impairments| {
+        let mut way = OneWay::new(impairments, 5, Room { frames: 1 << 20, bytes: 1 << 30 }).unwrap();
+        (0..frames).for_each(|number| way.handle_frame(Duration::from_micros(number), number, 100));
+        let came: Vec<_> = std::iter::from_fn(|| way.poll_output(Duration::MAX)).collect();
+        (came, way.counts())
+    };
+    let ((clean, _), (corrupted, counts)) = (run(whole), run(Impairments { corrupt: percent(20), ..whole }));
+    let order = |came: &[nicteam_impair::Output<u64>]| came.iter().map(|it| (it.frame, it.due)).collect::<Vec<_>>();
+    assert_eq!(order(&clean), order(&corrupted), "what is lost and doubled is drawn on its own");
+    assert!(clean.iter().all(|it| it.flip.is_none()));
+    let delivered = counts.frames - counts.lost;
+    assert!((0.18..0.22).contains(&(counts.corrupted as f64 / delivered as f64)), "{counts:?}");
+    let flips: Vec<u64> = corrupted.iter().filter_map(|it| it.flip).map(|flip| flip % 8).collect();
+    assert!((0..8).all(|bit| flips.iter().filter(|flip| **flip == bit).count() > flips.len() / 16), "{}", flips.len());
+}

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use nicteam_experiment::{Experiment, Run, Topology, Workload};
+use nicteam_experiment::{Event, Experiment, Run, Topology, Workload};
 use nicteam_sys::shape::Granularity;
 
 use crate::error::Error;
@@ -13,7 +13,7 @@ use crate::options::Options;
 use crate::protocol::{Device, PathSeen, Request};
 use crate::run::unless_stopped;
 use crate::testbed::{Action, Deployment, Report, Setting};
-use crate::{target, task};
+use crate::{event, target, task};
 
 /// A topology that is built; it goes with this value.
 pub struct Held {
@@ -72,6 +72,14 @@ impl Held {
     /// It cannot be done.
     pub fn act(&mut self, action: &Action) -> Result<(), Error> {
         self.deployment.act(action)
+    }
+
+    /// Carries a fault out, or what undoes it.
+    ///
+    /// # Errors
+    /// It cannot be done.
+    pub fn carry_out(&mut self, event: &dyn Event) -> Result<(), Error> {
+        event::carry_out(event, &mut *self.deployment).map(drop)
     }
 
     /// Every device of every node, by node.

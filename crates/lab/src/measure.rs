@@ -62,6 +62,7 @@ impl<'a> Window<'a> {
             lost: growth(|r| r.lost),
             duplicated: growth(|r| r.duplicated),
             reordered: growth(|r| r.reordered),
+            corrupted: growth(|r| r.corrupted),
             cut: growth(|r| r.cut),
             dropped: growth(|r| r.dropped),
             late: growth(|r| r.late),

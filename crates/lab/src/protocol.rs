@@ -21,7 +21,7 @@ use nicteam_record::{BucketMember, OneSided, PagpHeard, Port};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use faults::{Disturb, Disturbance};
+pub use faults::{Disturb, Disturbance, ProcessAct, Used};
 pub use reported::{AgentSample, FlowSample, Notice, Outcomes, Runs, TaskSample};
 pub use setup::{
     AddTeam, Addresses, FurtherAddress, LinkSetup, NodeSetup, RelayEnd, RelaySpec, Role, RouteSetup, SpeakPagp, Way,
@@ -29,7 +29,7 @@ pub use setup::{
 pub use targets::{ServeTarget, Serves, TargetAct};
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 13;
+pub const PROTOCOL: u32 = 14;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,6 +84,17 @@ pub enum Request {
         /// The device.
         device: String,
     },
+    /// Do something to the process of a team that has one of its own.
+    Process {
+        /// Its device.
+        team: String,
+        /// What.
+        act: ProcessAct,
+    },
+    /// End every team, and forget the addresses: the node loses its power. Its links are down.
+    Halt,
+    /// Set up anew the teams and the addresses that the node had.
+    Boot,
     /// Limit what a device sends, which has a limit, to another rate.
     ChangeRate {
         /// The device.
@@ -134,6 +145,8 @@ pub enum Request {
     SpeakPagp(SpeakPagp),
     /// Tell how the members of the teams with LACP are, which member each bucket has, and what the teams heard of PAgP.
     Ports,
+    /// Tell what the node's processes use.
+    Used,
     /// End clients whose servers are to outlive them.
     EndClients,
     /// Stop payload and samples.
@@ -287,6 +300,9 @@ pub struct Done {
     /// The agent's clock, nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_ns: Option<u64>,
+    /// What the node's processes use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<Used>,
     /// Members of teams of mode 802.3ad; their host is for the lab to name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<Port>,

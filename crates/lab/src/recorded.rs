@@ -105,7 +105,7 @@ fn impaired(impaired: &Impaired) -> record::Impaired {
 }
 
 fn way(way: &Way) -> record::Impairments {
-    let Impairments { delay, jitter, loss, duplicate, reorder } = way.impairments;
+    let Impairments { delay, jitter, loss, duplicate, reorder, corrupt } = way.impairments;
     let gemodel = |model: Gemodel| record::Gemodel {
         p: model.to_bad.as_f64(),
         r: model.to_good.as_f64(),
@@ -128,6 +128,7 @@ fn way(way: &Way) -> record::Impairments {
             Loss::Gemodel(model) => Some(gemodel(model)),
         },
         duplicate: duplicate.as_f64(),
+        corrupt: corrupt.as_f64(),
         reorder: reorder.map_or(0.0, |reorder| reorder.probability.as_f64()),
         reorder_gap: reorder.map_or(1, |reorder| reorder.gap),
         seed: way.seed,

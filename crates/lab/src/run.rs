@@ -22,7 +22,7 @@ use crate::neighbour_table::NoRoom;
 use crate::options::Options;
 use crate::output::{Output, failed, free_name};
 use crate::progress::Progress;
-use crate::protocol::{ConnectionSpec, Notice, Outcomes, Request, Role};
+use crate::protocol::{ConnectionSpec, Done, Notice, Outcomes, Request, Role};
 use crate::task::{self, Kind, Planned};
 use crate::testbed::{Deployment, Report, Setting, TeamsSay};
 use crate::timeline::Timeline;
@@ -200,6 +200,8 @@ impl Carrier<'_> {
         watch.until(Duration::ZERO, &inbox, progress)?;
         deployment.call_all(&Request::Begin { measured_ms: run.duration.as_millis() as u64 })?;
         watch.load = Some(Load::begin()?);
+        // Faults are to leave nothing behind.
+        let used = if run.events.is_empty() { Vec::new() } else { deployment.call_all(&Request::Used)? };
         for timed in &run.events {
             let Timed { at, event, .. } = timed;
             watch.until(*at, &inbox, progress)?;
@@ -216,6 +218,7 @@ impl Carrier<'_> {
         }
         watch.until(run.duration, &inbox, progress)?;
         let load = watch.load.take().map(Load::end).transpose()?;
+        let resources = resources(used, &mut *deployment)?;
         let teams_say = deployment.teams_say().map_err(|error| or_lost(error, &[], &inbox))?;
         // One more sample of every agent, so that the window's end lies between two.
         watch.until_behind(interval, &inbox, progress)?;
@@ -259,10 +262,22 @@ impl Carrier<'_> {
             disks,
             events,
             faults,
+            resources,
             memory,
             ..run
         })
     }
+}
+
+/// What the nodes used then, if they were asked, and use now.
+fn resources(then: Vec<(String, Done)>, deployment: &mut dyn Deployment) -> Result<Vec<record::Resources>, Error> {
+    let now = if then.is_empty() { Vec::new() } else { deployment.call_all(&Request::Used)? };
+    let both = |((node, then), (_, now)): ((String, Done), (String, Done))| {
+        let [then, now] = [then, now].map(|done| done.used.unwrap_or_default());
+        let descriptors = [then.descriptors, now.descriptors];
+        record::Resources { node, descriptors, memory_bytes: [then.memory_bytes, now.memory_bytes] }
+    };
+    Ok(then.into_iter().zip(now).map(both).collect())
 }
 
 /// The error, or what was lost before it, which is its reason.

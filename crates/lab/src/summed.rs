@@ -86,6 +86,7 @@ impl Watch<'_> {
             relayed: window.relayed(),
             events: self.timeline.events(self.start_ns),
             faults: self.faults.with_effects(&self.samples, measured_ms),
+            resources: Vec::new(),
             findings: Vec::new(),
             missing: None,
             cpu: record::Cpu { seconds: window.cpu(), ..cpu },

@@ -52,3 +52,14 @@ impl Fault {
         before.then(|| self.full_share_ms.unwrap_or(self.until_ms - self.t_ms))
     }
 }
+
+/// What the processes of a node used when the measured window began, and when it ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resources {
+    /// Host or switch.
+    pub node: String,
+    /// Open descriptors, eBPF maps and programs among them.
+    pub descriptors: [u64; 2],
+    /// Resident memory, bytes.
+    pub memory_bytes: [u64; 2],
+}

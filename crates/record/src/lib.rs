@@ -35,7 +35,7 @@ pub use echo::{Echo, EchoReply, RoundTrip, RoundTrips, TIMED_PAYLOAD_BYTES};
 pub use error::BundleError;
 pub use event::{Event, EventKind};
 pub use expected::Expected;
-pub use fault::Fault;
+pub use fault::{Fault, Resources};
 pub use finding::{Finding, LinkLoad, LinkLoads, Side};
 pub use folder::Folder;
 pub use names::names;
@@ -264,6 +264,9 @@ pub struct Run {
     /// What each fault did to the traffic, in order of time; empty in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
+    /// What its nodes used before the faults and after them; empty without faults, and in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<Resources>,
     /// Why it delivered what it delivered, the costliest first; empty in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,

@@ -71,6 +71,9 @@ pub struct Relayed {
     pub duplicated: u64,
     /// Not delayed, as declared, so that they overtook others.
     pub reordered: u64,
+    /// With a bit changed, as declared; 0 in older records.
+    #[serde(default)]
+    pub corrupted: u64,
     /// Dropped because the link was cut at either end, or because a fault drops them.
     pub cut: u64,
     /// Dropped for no declared reason: there was no room for them, or no time to take them in.

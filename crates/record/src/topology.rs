@@ -159,6 +159,9 @@ pub struct Impairments {
     pub gemodel: Option<Gemodel>,
     /// Part of the frames that arrive twice, 0 to 1.
     pub duplicate: f64,
+    /// Part of the frames that arrive with a bit changed, 0 to 1.
+    #[serde(default)]
+    pub corrupt: f64,
     /// Probability that a frame is not delayed when it has its turn, 0 to 1.
     pub reorder: f64,
     /// At least `reorder_gap - 1` frames are delayed after one that was not.

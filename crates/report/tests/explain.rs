@@ -231,6 +231,7 @@ fn declared_losses_are_named_beside_what_they_leave() {
         loss: 0.0,
         gemodel: None,
         duplicate: 0.0,
+        corrupt: 0.0,
         reorder: 0.0,
         reorder_gap: 1,
         seed: 1,

@@ -68,6 +68,7 @@ fn line(delay_ms: f64, loss: f64) -> Impairments {
         loss,
         gemodel: None,
         duplicate: 0.0,
+        corrupt: 0.0,
         reorder: 0.0,
         reorder_gap: 1,
         seed: 1,

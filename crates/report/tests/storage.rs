@@ -83,6 +83,7 @@ fn a_longer_path_is_named_by_its_delay_and_other_policies_are_not_blamed() {
         loss: 0.0,
         gemodel: None,
         duplicate: 0.0,
+        corrupt: 0.0,
         reorder: 0.0,
         reorder_gap: 1,
         seed: 1,

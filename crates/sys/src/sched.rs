@@ -44,15 +44,31 @@ pub fn run_as_others() -> Result<()> {
 /// # Errors
 /// `EINVAL` if it was taken from the thread meanwhile.
 pub fn keep_to(number: usize) -> Result<()> {
-    let own = Pid::from_raw(0);
-    let keep = || {
-        let set = sched_getaffinity(own)?;
-        let allowed: Vec<usize> = (0..CpuSet::count()).filter(|&cpu| set.is_set(cpu) == Ok(true)).collect();
-        let mut one = CpuSet::new();
-        one.set(allowed[number % allowed.len()])?;
-        sched_setaffinity(own, &one)
+    keep(Pid::from_raw(0), Some(number)).context(|| "keep to one processor".to_owned())
+}
+
+/// The same for every thread of another process, counted among the processors of the calling thread; none: all of them.
+///
+/// # Errors
+/// There is no such process, or it is another user's.
+pub fn keep_process_to(process: u32, number: Option<usize>) -> Result<()> {
+    let keep_all = || {
+        for thread in std::fs::read_dir(format!("/proc/{process}/task"))? {
+            let thread = thread?.file_name().to_string_lossy().parse().map_err(io::Error::other)?;
+            keep(Pid::from_raw(thread), number)?;
+        }
+        Ok::<_, io::Error>(())
     };
-    keep().map_err(io::Error::from).context(|| "keep to one processor".to_owned())
+    keep_all().context(|| format!("choose the processors of process {process}"))
+}
+
+fn keep(thread: Pid, number: Option<usize>) -> io::Result<()> {
+    let set = sched_getaffinity(Pid::from_raw(0))?;
+    let Some(number) = number else { return Ok(sched_setaffinity(thread, &set)?) };
+    let allowed: Vec<usize> = (0..CpuSet::count()).filter(|&cpu| set.is_set(cpu) == Ok(true)).collect();
+    let mut one = CpuSet::new();
+    one.set(allowed[number % allowed.len()])?;
+    Ok(sched_setaffinity(thread, &one)?)
 }
 
 fn run_as(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {

@@ -25,6 +25,7 @@ mod rarp;
 mod rtag;
 
 pub use arp::Arp;
+pub use checksum::ones_complement as internet_checksum;
 pub use ethernet::tagged;
 pub use flow::{datagram, datagram_head_bytes, head_of_flow};
 pub use frame::{Frame, Malformed, Vlan, ethertype};

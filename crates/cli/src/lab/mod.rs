@@ -1,25 +1,26 @@
 //! `nicteam lab`: experiments.
 
 mod bundle;
+mod chaos;
 mod check;
 mod compare;
+mod fault;
 mod options;
 mod pick;
 mod predict;
 mod progress;
 mod tune;
+mod up;
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use nicteam_dataplane::Kind;
-use nicteam_experiment::{self as experiment, Experiment, Group, MOST_REPETITIONS};
+use nicteam_experiment::{self as experiment, Group, MOST_REPETITIONS};
 use nicteam_lab::{Outcome, clean};
 use nicteam_record::Bundle;
-use nicteam_sys::process;
 
 use crate::failure::Failure;
 use crate::{privileges, say, value};
@@ -35,7 +36,9 @@ pub(crate) enum Command {
     /// Build an experiment, drive its traffic, measure, and report.
     Run(Run),
     /// Build an experiment's topology and hold it until Ctrl-C, for a look around.
-    Up(Up),
+    Up(up::Up),
+    /// Let a fault happen in the topology that `lab up` holds, or undo it.
+    Fault(fault::Args),
     /// Go through the steps of tuning storage over many links: measure, find what is wrong, cure it, measure again.
     Tune(tune::Args),
     /// List the experiments that come with nicteam.
@@ -46,6 +49,8 @@ pub(crate) enum Command {
     Check(check::Args),
     /// Say what each run would deliver, and what holds it, without building anything.
     Predict(predict::Args),
+    /// Find the fewest faults with which a run fails.
+    Shrink(chaos::Shrink),
     /// Compare runs: what differs, by how much, and what does not.
     Compare(compare::Args),
     /// Print a bundle's report and write its page again.
@@ -100,25 +105,14 @@ pub(crate) struct Show {
     json: bool,
 }
 
-/// Build an experiment's topology and hold it until Ctrl-C, for a look around.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Up {
-    #[command(flatten)]
-    pick: Pick,
-    /// What executes the teams: bpf or packet; what the machine can by default.
-    #[arg(long, value_parser = value::dataplane)]
-    dataplane: Option<Kind>,
-    /// Print what was built as JSON.
-    #[arg(long)]
-    json: bool,
-}
-
 /// Carries a command out.
 pub(crate) fn run(command: Command) -> Result<ExitCode, Failure> {
     let done = match command {
         Command::Check(args) => return check::run(&args),
         Command::Run(run) => run_experiment(&run),
-        Command::Up(up) => hold(&up),
+        Command::Up(up) => up::hold(&up),
+        Command::Fault(args) => fault::run(&args),
+        Command::Shrink(args) => chaos::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Compare(args) => compare::run(&args),
@@ -177,7 +171,7 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
     let former = check::former(&experiment).unwrap_or_default();
     let judged = nicteam_expect::judge(&experiment.expect, std::slice::from_ref(&bundle.record), &former);
     tell(&bundle, run.json, &nicteam_report::verdicts(&judged, &style()))?;
-    let Some(error) = stopped_by else { return Ok(()) };
+    let Some(error) = stopped_by else { return chaos::judge(&experiment, &bundle) };
     let failure = Failure::from(error);
     Err(match bundle.record.partial() {
         Some(partial) => failure.saying(partial),
@@ -205,57 +199,6 @@ fn draw(Show { pick, dataplane, seeds, json }: &Show) -> Result<(), Failure> {
     };
     let experiment = fitted(experiment, pick, *dataplane)?;
     say::data(experiment::show(&experiment) + &drawn + &warnings)
-}
-
-/// Builds the first of the picked runs and waits for a signal.
-fn hold(up: &Up) -> Result<(), Failure> {
-    let (experiment, privileges) = load_to_run(&up.pick, up.dataplane)?;
-    let run = experiment.runs.first().ok_or_else(|| Failure::wrong_input("the experiment has no runs"))?;
-    let options = options(PathBuf::new(), up.dataplane, privileges)?;
-    let held = nicteam_lab::hold(&experiment, run, &options)?;
-    let built_ms = held.built_in().as_secs_f64() * 1e3;
-    let nodes = held.nodes();
-    if up.json {
-        let pids: serde_json::Map<String, serde_json::Value> =
-            nodes.into_iter().map(|(node, pid)| (node, pid.into())).collect();
-        say::data(format_args!("{}\n", serde_json::json!({ "run": run.name, "built_ms": built_ms, "pids": pids })))?;
-    } else {
-        say::data(held_text(&experiment, run, built_ms, &nodes, privileges))?;
-    }
-    while process::termination().is_none() {
-        process::sleep_or_termination(Duration::from_secs(3600));
-    }
-    say::line(format_args!("taken down in {:.0} ms", held.take_down().as_secs_f64() * 1e3));
-    Ok(())
-}
-
-/// What was built, how to get into each host and switch, and how it ends.
-fn held_text(
-    experiment: &Experiment,
-    run: &experiment::Run,
-    built_ms: f64,
-    nodes: &[(String, u32)],
-    privileges: &str,
-) -> String {
-    let enter = if privileges == "root" { "nsenter" } else { "nsenter -U --preserve-credentials" };
-    let mut text = format!("the topology of run `{}`, built in {built_ms:.0} ms", run.name);
-    let others: Vec<&str> = experiment.runs.iter().skip(1).map(|other| other.name.as_str()).collect();
-    if !others.is_empty() {
-        text += &format!("; `--only RUN` builds another's: {}", others.join(", "));
-    }
-    text += "\n\n";
-    for (node, pid) in nodes {
-        let host = run.topology.hosts.iter().find(|host| host.name == *node);
-        let is_switch = run.topology.switches.iter().any(|switch| switch.name == *node);
-        let address =
-            host.map_or(if is_switch { "switch" } else { "relay" }.to_owned(), |host| host.address.to_string());
-        text += &format!("  {node:<14}  {address:<15}  {enter} -t {pid} -n -m\n");
-    }
-    let (example, end) = (nodes.first().map_or(0, |(_, pid)| *pid), std::process::id());
-    text + &format!(
-        "\nEach line opens a shell there; with a command behind it, it runs that: `{enter} -t {example} -n -m ip address`.\n\
-         Ctrl-C, or `kill {end}` elsewhere, takes everything down.\n"
-    )
 }
 
 fn clean_up(results: &Path) -> Result<(), Failure> {

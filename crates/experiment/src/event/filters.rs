@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use nicteam_chaos::Chance;
 use serde_json::{Value, json};
 
 use super::cables::{named, team_of, words};
@@ -17,6 +18,7 @@ pub(super) const KIND: Kind = Kind {
     also: &["link", "number", "end"],
     bridged: |_| Vec::new(),
     relayed: |_| None,
+    chance: Chance::Member,
     resolve,
 };
 

@@ -1,22 +1,28 @@
 //! `hang`: a switch forwards nothing and sends nothing, and its ports stay up.
 
+use nicteam_chaos::Chance;
+
 use super::cables::Relayed;
 use super::kind::{Happens, Kind, Told};
-use super::nodes::SwitchFault;
+use super::nodes::NodeKind;
 use crate::record::{Record, Span};
 
 pub(super) const KIND: Kind = Kind {
-    name: NAME,
+    name: OF_NODE.name,
     keys: &[],
     also: &["switch", "for", "every"],
     bridged: |_| Vec::new(),
     relayed: Relayed::of_switch,
+    chance: Chance::Switch,
     resolve,
 };
 
-const NAME: &str = "hang";
-const WORDS: [&str; 2] = ["hangs: it forwards nothing, and its ports stay up", "forwards again"];
+const OF_NODE: NodeKind = NodeKind {
+    name: "hang",
+    words: ["switch {} hangs: it forwards nothing, and its ports stay up", "switch {} forwards again"],
+    needs_process: false,
+};
 
 fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happens> {
-    Some(SwitchFault::resolve((NAME, kind), WORDS, record, told)?.happens())
+    Some(OF_NODE.of_switch(record, kind, told)?.happens())
 }

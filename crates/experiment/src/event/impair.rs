@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use nicteam_chaos::Chance;
 use nicteam_impair::Impairments;
 use serde_json::{Value, json};
 
@@ -26,6 +27,7 @@ pub(super) const KIND: Kind = Kind {
     also: &["link", "number", "from", "for", "every"],
     bridged: |_| Vec::new(),
     relayed: Relayed::one,
+    chance: Chance::Impairment,
     resolve,
 };
 

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nicteam_chaos::Chance;
+
 use super::cables::Relayed;
 use crate::keys::Key;
 use crate::record::{At, Record, Span};
@@ -23,6 +25,8 @@ pub(crate) struct Kind {
     pub bridged: fn(&Record) -> Vec<At<String>>,
     /// The cables that need the link emulator for it, if it names some.
     pub relayed: fn(&Record) -> Option<Relayed>,
+    /// What random faults of this kind happen to.
+    pub chance: Chance,
     /// Resolves an event of this kind, with the place of its kind in the file; none if something is wrong.
     pub resolve: fn(&Record, &Span, &mut Told<'_, '_>) -> Option<Happens>,
 }

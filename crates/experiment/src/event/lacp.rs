@@ -1,29 +1,34 @@
 //! `lacp`: a switch sends no more LACPDUs, and forwards as before.
 
+use nicteam_chaos::Chance;
+
 use super::cables::Relayed;
 use super::kind::{Happens, Kind, Told};
-use super::nodes::SwitchFault;
+use super::nodes::NodeKind;
 use crate::record::{Record, Span};
 use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind = Kind {
-    name: NAME,
+    name: OF_NODE.name,
     keys: &[],
     also: &["switch", "for", "every"],
     bridged: |_| Vec::new(),
     relayed: Relayed::of_switch,
+    chance: Chance::LacpSwitch,
     resolve,
 };
 
-const NAME: &str = "lacp";
-const WORDS: [&str; 2] = ["sends no more LACPDUs, and forwards as before", "sends LACPDUs again"];
+const OF_NODE: NodeKind = NodeKind {
+    name: "lacp",
+    words: ["switch {} sends no more LACPDUs, and forwards as before", "switch {} sends LACPDUs again"],
+    needs_process: false,
+};
 
 fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happens> {
-    let fault = SwitchFault::resolve((NAME, kind), WORDS, record, told)?;
-    let SwitchFault { switch, .. } = &fault;
-    let mut groups = told.topology.teams.iter().filter(|team| team.node == *switch);
+    let fault = OF_NODE.of_switch(record, kind, told)?;
+    let mut groups = told.topology.teams.iter().filter(|team| team.node == fault.node);
     if !groups.any(|team| team.config.mode.traits().aggregates(&team.config)) {
-        let problem = Problem::at(kind, format!("no group of switch `{switch}` speaks LACP"));
+        let problem = Problem::at(kind, format!("no group of switch `{}` speaks LACP", fault.node));
         told.problems.push(problem.hint("give the switch `spread`, and hosts at it a team that speaks LACP"));
         return None;
     }

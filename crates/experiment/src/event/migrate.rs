@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use nicteam_chaos::Chance;
 use serde_json::{Value, json};
 
 use super::kind::{Happens, Kind, Told};
@@ -37,6 +38,7 @@ pub(super) const KIND: Kind = Kind {
     also: &[],
     bridged: |record| one(record, "to").into_iter().collect(),
     relayed: |_| None,
+    chance: Chance::Never,
     resolve,
 };
 

@@ -1,27 +1,35 @@
 //! What a run does to its network while it is measured: one file a kind, and one line in [`KINDS`].
 
+mod busy;
 mod cable;
 mod cables;
 mod ends;
 mod filters;
 mod hang;
 mod impair;
+mod kill;
 mod kind;
 mod lacp;
 mod migrate;
 mod mtu;
 mod nodes;
 mod rate;
+mod reboot;
 mod restart;
 mod shared;
 mod silence;
+mod stop;
 mod target;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nicteam_chaos::Chance;
+
 use crate::keys::{Key, Kind as Takes, Need, Section};
 use crate::record::{At, Record};
+use crate::resolved::Way;
 use crate::timed::Timed;
 use nicteam_diagnostics::Problem;
 
@@ -30,18 +38,19 @@ pub use cables::Shown;
 pub(crate) use cables::{CableName, Relayed};
 pub use filters::FiltersRemoved;
 pub use impair::LinkImpaired;
+pub(crate) use kind::Happens;
+use kind::Kind;
 pub(crate) use kind::Told;
-use kind::{Happens, Kind};
 pub use migrate::{Announce, Migrate};
 pub use mtu::MtuChanged;
-pub use nodes::SwitchFault;
+pub use nodes::NodeFault;
 pub use rate::RateChanged;
 use shared::{SHARED, times};
 pub use silence::Silence;
 pub use target::TargetKilled;
 
 /// All kinds.
-const KINDS: [Kind; 11] = [
+const KINDS: [Kind; 15] = [
     migrate::KIND,
     cable::KIND,
     silence::KIND,
@@ -53,10 +62,14 @@ const KINDS: [Kind; 11] = [
     lacp::KIND,
     mtu::KIND,
     filters::KIND,
+    stop::KIND,
+    kill::KIND,
+    busy::KIND,
+    reboot::KIND,
 ];
 
 /// Their names.
-const NAMES: [&str; KINDS.len()] = {
+pub(crate) const NAMES: [&str; KINDS.len()] = {
     let mut names = [""; KINDS.len()];
     let mut place = 0;
     while place < KINDS.len() {
@@ -101,10 +114,12 @@ const KIND: Key = Key {
     doc: "Kind of event. `migrate`: a guest moves to another host. `cable`: a cable is pulled at one end. `silence`: a \
         cable drops every frame, and both ends keep their carrier. In such a run the cable is built as an impaired \
         link, with or without `impair`. `target`: the server of a target is killed. `impair`: a cable delays, loses, \
-        doubles or reorders frames. `rate`: a cable gets another rate. `hang`: a switch forwards nothing and sends \
+        doubles, corrupts or reorders frames. `rate`: a cable gets another rate. `hang`: a switch forwards nothing and sends \
         nothing, and its ports stay up. `restart`: a switch is restarted: its ports go down, and its tables are empty \
         afterwards. `lacp`: a switch sends no more LACPDUs, and forwards as before. `mtu`: one end of a cable \
-        drops larger packets. `filters`: another program removes the eBPF programs of a member. For `impair`, \
+        drops larger packets. `filters`: another program removes the eBPF programs of a member. `stop`: the process of a \
+        host's team is stopped, and continued. `kill`: it is killed, and started again. `busy`: a busy program takes \
+        the processor on which it runs. `reboot`: a host loses its team and its links, and sets up all anew. For `impair`, \
         `hang` and `lacp` the cables are built as for `silence`.",
 };
 
@@ -124,32 +139,52 @@ pub(crate) fn relayed(events: &[Record]) -> Vec<Relayed> {
 }
 
 /// The cables whose ends send no frames that join packets in a run with these events.
-pub(crate) fn without_offloads(events: &[Record]) -> Vec<CableName> {
-    mtu::without_offloads(events)
+pub(crate) fn without_offloads(events: &[Record], impairments: &BTreeMap<&str, Way>) -> Vec<CableName> {
+    let corrupts = |event: &&Record| {
+        let name = event.get::<&[At<String>]>("impair").and_then(|at| at.value.first());
+        name.and_then(|name| impairments.get(name.value.as_str())).is_some_and(Way::corrupts)
+    };
+    let of_impair = events.iter().filter(corrupts).filter_map(CableName::of);
+    mtu::without_offloads(events).into_iter().chain(of_impair).collect()
+}
+
+/// What an event is and what undoes it, whenever it happens; what is wrong goes to the problems.
+pub(crate) fn happens(record: &Record, told: &mut Told<'_, '_>) -> Option<Happens> {
+    let name = record.get::<&str>("kind")?;
+    let kind = KINDS.iter().find(|kind| kind.name == name.value)?;
+    check_keys(record, kind, &name, told.problems);
+    (kind.resolve)(record, &name.span, told)
+}
+
+/// The kinds, each with the keys that it takes.
+pub(crate) fn kinds() -> Vec<(&'static str, Vec<&'static str>)> {
+    let keys = |kind: &Kind| kind.keys.iter().map(|key| key.name).chain(kind.also.iter().copied()).collect();
+    KINDS.iter().map(|kind| (kind.name, keys(kind))).collect()
 }
 
 /// Resolves the events of a run, in order of time; what is wrong goes to the problems.
 pub(crate) fn resolve(events: &[Record], told: &mut Told<'_, '_>) -> Vec<Timed> {
     let (mut resolved, mut fault) = (Vec::new(), 0);
     for record in events {
-        let (Some(at), Some(name)) = (record.get("at"), record.get::<&str>("kind")) else { continue };
+        let Some(at) = record.get("at") else { continue };
         if at.value >= told.duration {
             let hint = "events happen while the run is measured: put it before its end, or raise `duration`";
             told.problems.push(Problem::at(&at.span, "this event comes after the run's end").hint(hint));
         }
-        let Some(kind) = KINDS.iter().find(|kind| kind.name == name.value) else { continue };
-        check_keys(record, kind, &name, told.problems);
-        let Some(Happens { event, undone }) = (kind.resolve)(record, &name.span, told) else { continue };
+        let Some(Happens { event, undone }) = happens(record, told) else { continue };
+        let toml = |at, lasts| record.toml(&EVENT, &[("at", Some(at)), ("for", lasts), ("every", None)]).into();
         let Some(undone) = undone else {
-            resolved.push(Timed { at: at.value, event, fault, ends: false });
+            resolved.push(Timed { at: at.value, event, fault, ends: false, toml: toml(at.value, None) });
             fault += 1;
             continue;
         };
         match times(record, at.value, told.duration) {
             Ok((begins, lasts)) => {
                 for at in begins {
-                    resolved.push(Timed { at, event: Arc::clone(&event), fault, ends: false });
-                    let over = |lasts| Timed { at: at + lasts, event: Arc::clone(&undone), fault, ends: true };
+                    let toml: Arc<str> = toml(at, lasts);
+                    resolved.push(Timed { at, event: Arc::clone(&event), fault, ends: false, toml: Arc::clone(&toml) });
+                    let (event, toml) = (Arc::clone(&undone), &toml);
+                    let over = |lasts| Timed { at: at + lasts, event, fault, ends: true, toml: Arc::clone(toml) };
                     resolved.extend(lasts.map(over));
                     fault += 1;
                 }
@@ -159,6 +194,12 @@ pub(crate) fn resolve(events: &[Record], told: &mut Told<'_, '_>) -> Vec<Timed> 
     }
     resolved.sort_by_key(|timed| timed.at);
     resolved
+}
+
+/// The kinds that this names, or all; and what random faults of each happen to.
+pub(crate) fn chances(names: &[&str]) -> Vec<(&'static str, Chance)> {
+    let wanted = KINDS.iter().filter(|kind| names.is_empty() || names.contains(&kind.name));
+    wanted.map(|kind| (kind.name, kind.chance)).collect()
 }
 
 /// Keys that only other kinds have are a mistake.

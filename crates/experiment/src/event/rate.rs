@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use nicteam_chaos::Chance;
 use serde_json::{Value, json};
 
 use super::cables::{Shown, named, words};
@@ -24,6 +25,7 @@ pub(super) const KIND: Kind = Kind {
     also: &["link", "number", "from", "for", "every"],
     bridged: |_| Vec::new(),
     relayed: |_| None,
+    chance: Chance::Rate,
     resolve,
 };
 

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use super::cables::{LINK, NUMBER};
 use super::ends::{END, FROM};
-use super::nodes::SWITCH;
+use super::nodes::{HOST, SWITCH};
 use crate::keys::{Key, Kind, Need};
 use crate::record::{Record, Span};
 use crate::units::show_duration;
 use nicteam_diagnostics::Problem;
 
 /// The keys; each kind names its own in [`Kind::also`](super::kind::Kind::also).
-pub(super) const SHARED: &[Key] = &[LINK, NUMBER, END, FROM, SWITCH, FOR, EVERY];
+pub(super) const SHARED: &[Key] = &[LINK, NUMBER, END, FROM, SWITCH, HOST, FOR, EVERY];
 
 const LONGEST: Duration = Duration::from_secs(86_400);
 /// How long a fault lasts.

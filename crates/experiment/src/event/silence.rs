@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use nicteam_chaos::Chance;
 use serde_json::{Value, json};
 
 use super::cables::{Relayed, Shown, named, words};
@@ -16,6 +17,7 @@ pub(super) const KIND: Kind = Kind {
     also: &["link", "number", "from", "for", "every"],
     bridged: |_| Vec::new(),
     relayed: Relayed::one,
+    chance: Chance::Direction,
     resolve,
 };
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use nicteam_chaos::Chance;
 use serde_json::{Value, json};
 
 use super::kind::{Happens, Kind, Told};
@@ -22,6 +23,7 @@ pub(super) const KIND: Kind = Kind {
     also: &["for", "every"],
     bridged: |_| Vec::new(),
     relayed: |_| None,
+    chance: Chance::Target,
     resolve,
 };
 

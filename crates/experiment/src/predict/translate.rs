@@ -94,8 +94,9 @@ fn unpredictable(run: &Run) -> Option<String> {
 
 /// Whether a link does more than delay all frames alike.
 fn changes(impairments: &Impairments) -> bool {
-    let Impairments { delay: _, jitter, loss, duplicate, reorder } = impairments;
+    let Impairments { delay: _, jitter, loss, duplicate, reorder, corrupt } = impairments;
     let loses = *loss != Loss::Independent(Probability::NEVER);
+    let loses = loses || *corrupt != Probability::NEVER;
     loses || !jitter.amount.is_zero() || *duplicate != Probability::NEVER || reorder.is_some()
 }
 

@@ -54,6 +54,13 @@ pub(crate) const IMPAIRMENT: Section = Section {
             doc: "Part of the frames that arrives twice. The copy follows the original directly.",
         },
         Key {
+            name: "corrupt",
+            kind: Kind::Percent,
+            need: Need::Default("0%"),
+            doc: "Part of the frames that arrives with one bit changed, at a random place, as by bad memory of a switch. \
+                The ends of such a cable send no frames that join packets.",
+        },
+        Key {
             name: "reorder",
             kind: Kind::Percent,
             need: Need::Default("0%"),

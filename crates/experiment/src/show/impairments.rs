@@ -27,7 +27,7 @@ pub(crate) fn texts(topology: &Topology) -> BTreeMap<&str, String> {
 
 /// `delay 5ms, loss 1%, seed 1`
 fn text(way: &Way) -> String {
-    let Impairments { delay, jitter, loss, duplicate, reorder } = way.impairments;
+    let Impairments { delay, jitter, loss, duplicate, reorder, corrupt } = way.impairments;
     let mut said = Vec::new();
     if !delay.is_zero() {
         said.push(format!("delay {}", show_duration(delay)));
@@ -50,6 +50,9 @@ fn text(way: &Way) -> String {
     }
     if duplicate > Probability::NEVER {
         said.push(format!("duplicate {}", show_percent(duplicate)));
+    }
+    if corrupt > Probability::NEVER {
+        said.push(format!("corrupt {}", show_percent(corrupt)));
     }
     if let Some(reorder) = reorder {
         said.push(format!("reorder {} gap {}", show_percent(reorder.probability), reorder.gap));

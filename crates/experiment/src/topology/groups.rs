@@ -41,7 +41,7 @@ impl Builder<'_, '_> {
                         Ok(config) => {
                             let (node, engine) = (switch.value.clone(), engine.name().to_owned());
                             let (device, members) = (peer.clone(), vec![device]);
-                            groups.push(Team { node, device, peer, engine, config, members, mtu });
+                            groups.push(Team { node, device, peer, engine, config, members, mtu, own_process: false });
                         }
                         Err(error) => problems.push(unfit_group(record, engine, span, &error)),
                     }

@@ -9,6 +9,7 @@ mod pagp;
 mod sampler;
 mod targets;
 mod teams;
+mod used;
 
 use std::io::BufRead;
 use std::sync::{Arc, Mutex};
@@ -70,6 +71,7 @@ pub fn serve_with(registry: &Registry<'_>, input: impl BufRead, output: &Output)
         traffic: Arc::new(Traffic::new(registry.kinds)),
         relay: Arc::default(),
         sampler: None,
+        set_up: Vec::new(),
         pagp: None,
         moves: Arc::default(),
     };
@@ -96,6 +98,8 @@ struct Agent {
     traffic: Arc<Traffic>,
     relay: Arc<Mutex<Option<Relay>>>,
     sampler: Option<Sampler>,
+    /// What it set up, to set it up anew when the node boots.
+    set_up: Vec<Request>,
     /// A switch's, if its ports speak PAgP.
     pagp: Option<Speaker>,
     /// A switch's, from when it has ports.
@@ -105,6 +109,9 @@ struct Agent {
 impl Agent {
     /// Does what the lab asks for.
     fn carry_out(&mut self, request: Request) -> Result<Done, Failure> {
+        if matches!(request, Request::AddTeam(_) | Request::Address(_)) && !self.set_up.contains(&request) {
+            self.set_up.push(request.clone());
+        }
         match request {
             Request::Clock => return Ok(Done { clock_ns: Some(clock::monotonic_ns()), ..Done::default() }),
             Request::SetUp(setup) => self.node.set_up(setup)?,
@@ -146,6 +153,13 @@ impl Agent {
             Request::SetMtu { device, mtu } => self.node.set_mtu(&device, mtu)?,
             Request::RemoveFilters { device } => self.node.remove_filters(&device)?,
             Request::ChangeRate { device, rate_bps } => self.node.change_rate(&device, rate_bps)?,
+            Request::Process { team, act } => self.teams.act(&team, act, &self.output)?,
+            Request::Halt => self.teams.remove_all()?,
+            Request::Boot => {
+                for request in self.set_up.clone() {
+                    self.carry_out(request)?;
+                }
+            }
             Request::Settle => self.teams.settle(&self.output)?,
             Request::Watch(devices) => self.teams.watch(devices),
             Request::Serve(target) => {
@@ -178,6 +192,11 @@ impl Agent {
                 let (ports, buckets, pagp) = (self.teams.ports()?, self.teams.buckets()?, self.teams.pagp()?);
                 let one_sided = self.teams.one_sided()?;
                 return Ok(Done { ports, buckets, pagp, one_sided, ..Done::default() });
+            }
+            Request::Used => {
+                let mut processes = self.teams.processes();
+                processes.push(std::process::id());
+                return Ok(Done { used: Some(used::of(&processes)?), ..Done::default() });
             }
             Request::EndClients => self.traffic.end_clients(),
             Request::Stop => {

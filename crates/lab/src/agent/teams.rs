@@ -11,7 +11,7 @@ use crate::counters;
 use crate::engine::{Engine, Running};
 use crate::error::Failure;
 use crate::lock::lock;
-use crate::protocol::{AddTeam, Runs};
+use crate::protocol::{AddTeam, ProcessAct, Runs};
 use crate::say::Output;
 
 /// What is measured on a node.
@@ -35,6 +35,19 @@ impl Teams {
         let runs = Runs { dataplane: running.dataplane(), version: running.version(), offloads: running.offloads() };
         lock(&self.running).push(running);
         Ok(runs)
+    }
+
+    /// Does something to the process of a team.
+    pub(super) fn act(&self, team: &str, act: ProcessAct, output: &Output) -> Result<(), Failure> {
+        let running = lock(&self.running);
+        let found = running.iter().find(|running| running.device() == team);
+        found.ok_or_else(|| format!("there is no team {team}"))?.act(act, output)
+    }
+
+    /// Takes every team down.
+    pub(super) fn remove_all(&self) -> Result<(), Failure> {
+        let running = std::mem::take(&mut *lock(&self.running));
+        running.into_iter().try_for_each(|team| team.remove())
     }
 
     /// Makes a device a port of the bridge that an engine made; false: there is none.

@@ -3,6 +3,7 @@
 mod kernel;
 mod nicteam;
 mod ovs;
+mod process;
 mod terms;
 
 pub use terms::{Absent, Engine, Running};

@@ -1,21 +1,22 @@
-//! Engine `nicteam`: a team in a thread of the agent.
+//! Engine `nicteam`: a team in a thread of the agent, or in a process of its own for faults that need one.
 
 use std::time::{Duration, Instant};
 
 use nicteam_daemon::{
-    BondMemberState, BucketLoad, Notice, OneSidedState, PagpState, PlainHostState, PlainMemberState, RunningTeam,
-    TeamSpec,
+    BondMemberState, BucketLoad, MemberState, Notice, OneSidedState, PagpState, PlainHostState, PlainMemberState,
+    RunningTeam, TeamSpec, TeamStatus,
 };
-use nicteam_dataplane::{Choice, Kind};
+use nicteam_dataplane::{Choice, Counters, Kind};
 use nicteam_record::{BucketMember, EventKind, MemberSample, OneSided, PagpHeard, PlainHost, PlainMember, Port};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::shape;
 use nicteam_team::lacp::MuxState;
-use nicteam_team::{Config, Event, MemberStatus};
+use nicteam_team::{Config, Event};
 
+use super::process::TeamProcess;
 use super::terms::{Engine, Running};
 use crate::error::Failure;
-use crate::protocol::AddTeam;
+use crate::protocol::{AddTeam, ProcessAct};
 use crate::say::Output;
 
 /// The engine.
@@ -47,6 +48,9 @@ impl Engine for Nicteam {
                 Some(other) => return Err(format!("no dataplane `{other}`: bpf or packet").into()),
             },
         };
+        if team.own_process {
+            return Ok(Box::new(Team::Process(TeamProcess::start(&spec, output)?)));
+        }
         let (device, output) = (team.device.clone(), output.clone());
         let notify = move |notice| match notice {
             Notice::Event(event) => {
@@ -58,80 +62,127 @@ impl Engine for Nicteam {
             }
             Notice::Trouble(error) => output.trouble(Some(&device), None, format!("{device}: {error}")),
         };
-        Ok(Box::new(Team(RunningTeam::start(spec, Box::new(notify))?)))
+        Ok(Box::new(Team::Thread(RunningTeam::start(spec, Box::new(notify))?)))
     }
 }
 
 /// A team that runs.
-struct Team(RunningTeam);
+enum Team {
+    /// In a thread of the agent.
+    Thread(RunningTeam),
+    /// In a process of its own.
+    Process(TeamProcess),
+}
+
+impl Team {
+    fn status(&self) -> Result<TeamStatus, Failure> {
+        match self {
+            Team::Thread(team) => Ok(team.handle().status()?),
+            Team::Process(process) => process.status(),
+        }
+    }
+
+    /// What its members carried, with their interface indices.
+    fn counted(&self) -> Result<Vec<(u32, String, Counters)>, Failure> {
+        let of_process = |it: MemberState| {
+            let MemberState { tx_frames, tx_bytes, tx_drops, rx_frames, rx_bytes, rx_drops, .. } = it;
+            (it.index, it.name, Counters { tx_frames, tx_bytes, tx_drops, rx_frames, rx_bytes, rx_drops })
+        };
+        Ok(match self {
+            // Quicker than a status.
+            Team::Thread(team) => {
+                let members = team.report()?.members.into_iter();
+                members.map(|it| (it.index, it.status.name, it.counters)).collect()
+            }
+            Team::Process(process) => process.status()?.members.into_iter().map(of_process).collect(),
+        })
+    }
+}
+
+/// The bit of an actor's state that says: nobody is heard, and the partner is assumed (IEEE 802.1AX, `Defaulted`).
+const DEFAULTED: u8 = 0x40;
 
 impl Running for Team {
     fn device(&self) -> &str {
-        self.0.name()
+        match self {
+            Team::Thread(team) => team.name(),
+            Team::Process(process) => process.name(),
+        }
     }
 
     fn dataplane(&self) -> String {
-        self.0.dataplane().to_string()
+        match self {
+            Team::Thread(team) => team.dataplane().to_string(),
+            Team::Process(process) => process.dataplane(),
+        }
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        match self {
+            Team::Thread(_) => Vec::new(),
+            Team::Process(process) => process.pid().into_iter().collect(),
+        }
+    }
+
+    fn act(&self, act: ProcessAct, output: &Output) -> Result<(), Failure> {
+        match self {
+            Team::Thread(team) => Err(format!("{} runs in no process of its own: {act:?}", team.name()).into()),
+            Team::Process(process) => process.act(act, output),
+        }
+    }
+
+    fn remove(self: Box<Self>) -> Result<(), Failure> {
+        match *self {
+            Team::Thread(team) => Ok(team.remove()?),
+            Team::Process(process) => process.remove(),
+        }
     }
 
     fn sample(&self, netlink: &mut Netlink) -> Result<Vec<MemberSample>, Failure> {
-        let mut samples = Vec::new();
-        for member in self.0.report()?.members {
-            let counters = member.counters;
+        let is_bpf = self.dataplane() == Kind::Bpf.to_string();
+        let of_member = |(index, member, counters): (u32, String, Counters)| {
             // The link's queue reports a drop to a packet socket, which has counted it, and not to eBPF.
-            let queue_drops = match self.0.dataplane() {
-                Kind::Bpf => shape::drops(netlink, member.index)?,
-                Kind::Packet => 0,
-            };
-            samples.push(MemberSample {
-                team: self.0.name().to_owned(),
-                member: member.status.name,
-                tx_frames: counters.tx_frames,
-                tx_bytes: counters.tx_bytes,
-                tx_drops: counters.tx_drops + queue_drops,
-                rx_frames: counters.rx_frames,
-                rx_bytes: counters.rx_bytes,
-                rx_drops: counters.rx_drops,
-            });
-        }
-        Ok(samples)
+            let queue_drops = if is_bpf { shape::drops(netlink, index)? } else { 0 };
+            let Counters { tx_frames, tx_bytes, tx_drops, rx_frames, rx_bytes, rx_drops } = counters;
+            let (team, tx_drops) = (self.device().to_owned(), tx_drops + queue_drops);
+            Ok(MemberSample { team, member, tx_frames, tx_bytes, tx_drops, rx_frames, rx_bytes, rx_drops })
+        };
+        self.counted()?.into_iter().map(of_member).collect()
     }
 
     fn ports(&self) -> Result<Vec<Port>, Failure> {
-        let members = self.0.report()?.members.into_iter().map(|member| member.status);
-        let port = |member: MemberStatus| {
+        let port = |member: MemberState| {
             let port = member.lacp?;
             Some(Port {
                 host: String::new(),
-                team: self.0.name().to_owned(),
+                team: self.device().to_owned(),
                 member: member.name,
-                aggregates: port.mux == MuxState::Distributing,
-                partner: (!port.defaulted).then(|| port.partner.system.to_string()),
-                why_not: port.why_not.map(|reason| reason.to_string()),
+                aggregates: port.mux == MuxState::Distributing.to_string(),
+                partner: (port.actor.state & DEFAULTED == 0).then_some(port.partner.system),
+                why_not: port.why_not.map(|reason| reason.text),
             })
         };
-        Ok(members.filter_map(port).collect())
+        Ok(self.status()?.members.into_iter().filter_map(port).collect())
     }
 
     fn pagp(&self) -> Result<Vec<PagpHeard>, Failure> {
-        let heard = self.0.report()?.pagp.into_iter();
         let of_team = |PagpState { member, switch, port, mode }| PagpHeard {
             host: String::new(),
-            team: self.0.name().to_owned(),
+            team: self.device().to_owned(),
             member,
             switch,
             port,
             mode,
         };
-        Ok(heard.map(of_team).collect())
+        Ok(self.status()?.pagp.into_iter().map(of_team).collect())
     }
 
     fn buckets(&self) -> Result<Vec<BucketMember>, Failure> {
-        let members = self.0.handle().status()?.openvswitch.map(|bond| bond.members).unwrap_or_default();
+        let members = self.status()?.openvswitch.map(|bond| bond.members).unwrap_or_default();
         let of = |member: BondMemberState| {
             let one = move |load: BucketLoad| BucketMember {
                 host: String::new(),
-                team: self.0.name().to_owned(),
+                team: self.device().to_owned(),
                 bucket: load.bucket,
                 member: member.name.clone(),
             };
@@ -154,9 +205,9 @@ impl Running for Team {
             state: it.state,
             why: it.why,
         };
-        Ok(self.0.handle().status()?.one_sided.map(|OneSidedState { hosts, members }| OneSided {
+        Ok(self.status()?.one_sided.map(|OneSidedState { hosts, members }| OneSided {
             host: String::new(),
-            team: self.0.name().to_owned(),
+            team: self.device().to_owned(),
             hosts: hosts.into_iter().map(host).collect(),
             members: members.into_iter().map(member).collect(),
         }))
@@ -165,14 +216,13 @@ impl Running for Team {
     fn settle(&self, output: &Output) -> Result<(), Failure> {
         let begun = Instant::now();
         loop {
-            let report = self.0.report()?;
-            let members = report.members.into_iter().map(|member| member.status);
-            let waiting: Vec<MemberStatus> = members.filter(is_waiting).collect();
+            let status = self.status()?;
+            let waiting: Vec<&MemberState> = status.members.iter().filter(|member| is_waiting(member)).collect();
             if waiting.is_empty() {
                 return Ok(());
             }
-            if begun.elapsed() > patience(&report.config) {
-                waiting.iter().for_each(|member| does_not_aggregate(self.0.name(), member, output));
+            if begun.elapsed() > patience(&status) {
+                waiting.into_iter().for_each(|member| does_not_aggregate(self.device(), member, output));
                 return Ok(());
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -181,19 +231,21 @@ impl Running for Team {
 }
 
 /// True for a port that has carrier and does not aggregate.
-fn is_waiting(member: &MemberStatus) -> bool {
-    member.link.carrier && member.lacp.is_some_and(|port| port.mux != MuxState::Distributing)
+fn is_waiting(member: &MemberState) -> bool {
+    let distributing = MuxState::Distributing.to_string();
+    member.carrier && member.lacp.as_ref().is_some_and(|port| port.mux != distributing)
 }
 
 /// How long agreeing may take: the time that ports wait for each other, the 3 s
 /// that a port listens for its partner, and as much again for a busy machine.
-fn patience(config: &Config) -> Duration {
-    let wait_ms = config.lacp.aggregate_wait_ms.saturating_add(config.updelay_ms).min(10_000);
-    Duration::from_millis(u64::from(wait_ms) + 6000)
+fn patience(status: &TeamStatus) -> Duration {
+    let option = |name: &str| status.option(name).parse::<u64>().unwrap_or(0);
+    Duration::from_millis((option("aggregate_wait") + option("updelay")).min(10_000) + 6000)
 }
 
-fn does_not_aggregate(team: &str, member: &MemberStatus, output: &Output) {
-    let reason = member.lacp.and_then(|port| port.why_not).map_or_else(String::new, |reason| format!(": {reason}"));
+fn does_not_aggregate(team: &str, member: &MemberState, output: &Output) {
+    let reason = member.lacp.as_ref().and_then(|port| port.why_not.as_ref());
+    let reason = reason.map_or_else(String::new, |reason| format!(": {}", reason.text));
     let text = format!("{team}: member {} does not aggregate{reason}", member.name);
     output.trouble(Some(team), Some(&member.name), text);
 }

@@ -6,7 +6,7 @@ use nicteam_record::{BucketMember, MemberSample, OneSided, PagpHeard, Port};
 use nicteam_sys::netlink::Netlink;
 
 use crate::error::Failure;
-use crate::protocol::AddTeam;
+use crate::protocol::{AddTeam, ProcessAct};
 use crate::say::Output;
 
 /// Who runs teams in the network namespace of the caller.
@@ -133,4 +133,21 @@ pub trait Running: Send {
     /// # Errors
     /// It does not say.
     fn settle(&self, output: &Output) -> Result<(), Failure>;
+
+    /// Does something to the process that runs it alone ([`AddTeam::own_process`]).
+    ///
+    /// # Errors
+    /// It has none, or the process is not in a state for it.
+    fn act(&self, act: ProcessAct, output: &Output) -> Result<(), Failure> {
+        let _ = output;
+        Err(format!("{} runs in no process of its own: {act:?}", self.device()).into())
+    }
+
+    /// Takes it down, and gives its members back.
+    ///
+    /// # Errors
+    /// Something could not be undone.
+    fn remove(self: Box<Self>) -> Result<(), Failure> {
+        Ok(())
+    }
 }

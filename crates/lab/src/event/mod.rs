@@ -6,9 +6,9 @@ mod impair;
 mod kind;
 mod migrate;
 mod mtu;
+mod nodes;
 mod rate;
 mod silence;
-mod switches;
 mod target;
 
 use nicteam_experiment::Event;
@@ -20,18 +20,22 @@ use crate::error::Error;
 use crate::testbed::Deployment;
 
 /// All kinds.
-static KINDS: [&dyn Kind; 11] = [
+static KINDS: [&dyn Kind; 15] = [
     &migrate::Migrate,
     &cable::Cable,
     &silence::Silence,
     &target::Target,
     &impair::Impair,
     &rate::Rate,
-    &switches::HANG,
-    &switches::RESTART,
-    &switches::LACP,
+    &nodes::HANG,
+    &nodes::RESTART,
+    &nodes::LACP,
     &mtu::Mtu,
     &filters::Filters,
+    &nodes::STOP,
+    &nodes::KILL,
+    &nodes::BUSY,
+    &nodes::REBOOT,
 ];
 
 /// Carries an event out; where it happens.

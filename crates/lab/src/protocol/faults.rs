@@ -28,3 +28,31 @@ pub enum Disturbance {
     /// This, in place of what was declared; none: what was declared.
     Impair(Option<Impairments>),
 }
+
+/// What is done to the process of a team.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProcessAct {
+    /// It is stopped (SIGSTOP).
+    Stop,
+    /// It continues (SIGCONT).
+    Continue,
+    /// It is killed (SIGKILL).
+    Kill,
+    /// Another one is started, which takes the team over.
+    Start,
+    /// A program computes on the processor where it runs.
+    Crowd,
+    /// No longer.
+    Relieve,
+}
+
+/// What the processes of a node use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Used {
+    /// Open descriptors.
+    pub descriptors: u64,
+    /// Resident memory, bytes.
+    pub memory_bytes: u64,
+}

@@ -144,6 +144,9 @@ pub struct AddTeam {
     pub mtu: u32,
     /// `bpf` or `packet`; none: what the machine can.
     pub dataplane: Option<String>,
+    /// It runs in a process of its own, which faults can stop and kill.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_process: bool,
 }
 
 /// An impaired link to be: two cables, and what carries frames from one to the other.

@@ -166,7 +166,10 @@ impl NearEnd {
                 && let Some(output) = self.way.poll_output(self.read_up_to)
             {
                 // It came out of a batch and so fits into one.
-                batch.push(output.frame.received());
+                match output.flip {
+                    None => batch.push(output.frame.received()),
+                    Some(flip) => batch.push(output.frame.corrupted(flip).received()),
+                };
                 queue.push(Outgoing { place: queue.len(), ..Outgoing::default() });
                 due.push(output.due);
             }
@@ -196,6 +199,25 @@ impl Tally {
 impl Frame {
     fn copy(frame: &Received<'_>) -> Frame {
         Frame { bytes: frame.bytes.into(), tag: frame.tag, offload: frame.offload }
+    }
+
+    /// With one bit changed. What is left to do for the wire is done before, so that the change is seen.
+    fn corrupted(&self, flip: u64) -> Frame {
+        let mut bytes = self.bytes.clone();
+        let Offload { flags, csum_start, csum_offset, .. } = self.offload;
+        let start = usize::from(csum_start);
+        if flags & Offload::NEEDS_CHECKSUM != 0
+            && let Some(summed) = bytes.get(start..)
+        {
+            let sum = nicteam_wire::internet_checksum(summed).to_be_bytes();
+            if let Some(field) = bytes[start..].get_mut(usize::from(csum_offset)..) {
+                field.iter_mut().zip(sum).for_each(|(byte, sum)| *byte = sum);
+            }
+        }
+        let bits = (bytes.len() as u64 * 8).max(1);
+        let (byte, bit) = ((flip % bits / 8) as usize, flip % 8);
+        bytes.iter_mut().skip(byte).take(1).for_each(|byte| *byte ^= 1 << bit);
+        Frame { bytes, tag: self.tag, offload: Offload::default() }
     }
 
     fn received(&self) -> Received<'_> {
@@ -243,5 +265,18 @@ mod tests {
         assert_eq!(clocks.monotonic(clocks.day - ms), 5 * second - ms);
         assert_eq!(clocks.monotonic(clocks.day + ms), 5 * second + ms);
         assert_eq!(clocks.monotonic(Duration::ZERO), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_corrupted_frame_has_the_checksum_of_what_was_sent() {
+        // The words from 4 on, with a checksum at 6 that is still to be computed.
+        let bytes: Box<[u8]> = Box::new([9, 9, 9, 9, 0x12, 0x34, 0, 0, 0x56, 0x78]);
+        let flags = Offload::NEEDS_CHECKSUM;
+        let offload = Offload { flags, csum_start: 4, csum_offset: 2, ..Offload::default() };
+        let frame = Frame { bytes, tag: None, offload };
+        let last_bit = 9 * 8;
+        let corrupted = frame.corrupted(80 + last_bit);
+        assert_eq!(&corrupted.bytes[..], [9, 9, 9, 9, 0x12, 0x34, 0x97, 0x53, 0x56, 0x79]);
+        assert_eq!(corrupted.offload, Offload::default());
     }
 }

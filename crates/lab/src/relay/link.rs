@@ -118,6 +118,7 @@ impl Tally {
             lost: self.counts.lost,
             duplicated: self.counts.duplicated,
             reordered: self.counts.reordered,
+            corrupted: self.counts.corrupted,
             cut: self.counts.cleared + self.refused,
             dropped: self.counts.crowded_out + self.dropped,
             late: self.late,

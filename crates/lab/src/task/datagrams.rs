@@ -218,11 +218,13 @@ impl End {
             match self.carrier.receive(&mut buffer) {
                 Ok(Arrival { bytes, number }) => {
                     let mut counted = lock(&self.counted);
-                    counted.received_bytes += bytes;
                     counted.look(Instant::now(), true);
-                    if let (Some(order), Some(number)) = (&mut counted.order, number) {
-                        order.take(number);
-                    }
+                    let is_copy = match (&mut counted.order, number) {
+                        (Some(order), Some(number)) => !order.take(number),
+                        _ => false,
+                    };
+                    // What came once more is no payload.
+                    counted.received_bytes += if is_copy { 0 } else { bytes };
                 }
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
                 Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionRefused) => {}
@@ -275,8 +277,8 @@ impl Default for Order {
 }
 
 impl Order {
-    /// Takes an arrival in.
-    fn take(&mut self, number: u64) {
+    /// Takes an arrival in; false if this number had come before.
+    fn take(&mut self, number: u64) -> bool {
         let place = (number % REMEMBERED as u64) as usize;
         if number >= self.next {
             for skipped in self.next.max(number.saturating_sub(REMEMBERED as u64))..number {
@@ -285,12 +287,13 @@ impl Order {
             self.next = number + 1;
         } else if self.next - number <= REMEMBERED as u64 && self.seen[place] {
             self.duplicated += 1;
-            return;
+            return false;
         } else {
             self.reordered += 1;
         }
         self.seen[place] = true;
         self.received += 1;
+        true
     }
 
     /// Numbers below the highest that have not arrived.
@@ -305,7 +308,8 @@ mod tests {
 
     fn order(numbers: &[u64]) -> (u64, u64, u64, u64) {
         let mut order = Order::default();
-        numbers.iter().for_each(|number| order.take(*number));
+        let new = numbers.iter().filter(|number| order.take(**number)).count();
+        assert_eq!(new as u64, order.received);
         (order.received, order.lost(), order.reordered, order.duplicated)
     }
 

@@ -200,6 +200,7 @@ fn add_team(team: &Team, topology: &Topology, setting: &Setting) -> AddTeam {
         mac: mac.map(|mac| mac.to_string()),
         mtu: team.mtu,
         dataplane: setting.dataplane.map(|kind| kind.to_string()),
+        own_process: team.own_process,
     }
 }
 

@@ -1,0 +1,92 @@
+//! What faults broke, and should not have: from a run's record.
+
+use nicteam_record::{Fault, Run};
+
+use crate::promise::promised_ms;
+
+/// Something that holds whatever happens, and did not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// What should have held: `duplicates`, `order`, `blackhole`, `bytes`, `share`, `loop` or `leak`.
+    pub what: &'static str,
+    /// In words, with figures.
+    pub text: String,
+}
+
+/// Datagrams of a connection that may overtake each other when its flow changes the link, each time.
+const OVERTAKE: u64 = 4;
+/// The share that is full at the end, of that before the first fault.
+const FULL: f64 = 0.85;
+/// So much more may be received than was sent, all links together, before it is a loop.
+const LOOP: f64 = 4.0;
+/// Descriptors that may be open at the end and were not at the beginning.
+const DESCRIPTORS: u64 = 8;
+/// Memory by which a node may grow, bytes.
+const GROWTH_BYTES: u64 = 64 << 20;
+
+/// What does not hold in a run.
+pub fn broken(run: &Run) -> Vec<Broken> {
+    let mut broken = Vec::new();
+    let mut say = |what, text| broken.push(Broken { what, text });
+    let impaired = run.faults.iter().any(|fault| fault.kind == "impair");
+    let modes: Vec<&str> = run.topology.teams.iter().map(|team| team.mode.as_str()).collect();
+    let copies = modes.contains(&"broadcast") || run.relayed.iter().any(|way| way.duplicated > 0);
+    let sorts = !modes.iter().any(|mode| matches!(*mode, "balance-rr" | "stripe" | "broadcast"));
+    for connection in &run.connections {
+        let Some(datagrams) = connection.datagrams else { continue };
+        let name = format!("connection {} from {} to {}", connection.index, connection.from, connection.to);
+        if datagrams.duplicated > 0 && !copies {
+            say("duplicates", format!("{name}: {} datagrams arrived twice", datagrams.duplicated));
+        }
+        let may_overtake = OVERTAKE * run.faults.len().max(1) as u64;
+        if datagrams.reordered > may_overtake && sorts && !impaired {
+            let text = format!("{} datagrams overtook others, at most {may_overtake} may", datagrams.reordered);
+            say("order", format!("{name}: {text}"));
+        }
+    }
+    for (place, fault) in run.faults.iter().enumerate() {
+        let Some(promised_ms) = promised_ms(fault, &run.topology) else { continue };
+        let allowed_ms = promised_ms + overlap_ms(&run.faults, place);
+        if let Some(silence_ms) = fault.silence_ms.filter(|ms| *ms > allowed_ms) {
+            let text = format!("nothing arrived for {silence_ms:.0} ms, at most {allowed_ms:.0} ms are promised");
+            say("blackhole", format!("at {:.1} s, {}: {text}", fault.t_ms / 1e3, fault.text));
+        }
+    }
+    for transfer in &run.transfers {
+        let differs = transfer.sent_sha256.is_some() && transfer.received_sha256.is_some();
+        if transfer.wrong_at.is_some() || differs && transfer.sent_sha256 != transfer.received_sha256 {
+            say("bytes", format!("{}: what arrived is not what was sent", transfer.workload));
+        }
+    }
+    if let (Some(first), Some(last)) = (run.faults.first(), run.faults.last())
+        && let (Some(before_bps), Some(after_bps)) = (first.before_bps, last.after_bps)
+        && after_bps < before_bps * FULL
+    {
+        let [before, after] = [before_bps, after_bps].map(|bps| bps / 1e6);
+        say("share", format!("{after:.1} Mbit/s arrive at the end, and {before:.1} before the first fault"));
+    }
+    let sum = |field: fn(&nicteam_record::Member) -> u64| run.members.iter().map(field).sum::<u64>() as f64;
+    let (sent, received) = (sum(|member| member.tx_frames), sum(|member| member.rx_frames + member.rx_drops));
+    if received > sent * LOOP + 10_000.0 {
+        say("loop", format!("hosts received {received:.0} frames and sent {sent:.0}"));
+    }
+    for node in &run.resources {
+        let [open, bytes] = [node.descriptors, node.memory_bytes].map(|[before, after]| after.saturating_sub(before));
+        if open > DESCRIPTORS {
+            say("leak", format!("{}: {open} more descriptors are open than at the beginning", node.node));
+        }
+        if bytes > GROWTH_BYTES {
+            say("leak", format!("{}: {} MiB more memory is used than at the beginning", node.node, bytes >> 20));
+        }
+    }
+    broken
+}
+
+/// For how long other faults lasted beside this one, or began while its effect was looked for, milliseconds: what they took
+/// together is no one's promise.
+fn overlap_ms(faults: &[Fault], place: usize) -> f64 {
+    let over_ms = |fault: &Fault| fault.over_ms.unwrap_or(fault.until_ms);
+    let own = &faults[place];
+    let beside = faults.iter().enumerate().filter(|(other, fault)| *other != place && fault.t_ms <= own.until_ms);
+    beside.map(|(_, fault)| (over_ms(fault).min(own.until_ms) - own.t_ms).max(0.0)).fold(0.0, f64::max)
+}

@@ -1,0 +1,113 @@
+//! What faults broke, from records.
+
+use nicteam_chaos::{broken, promised_ms};
+use nicteam_record::{Datagrams, Fault, Resources, Run, Team};
+use serde_json::json;
+
+/// Two hosts with a team of this mode each, and a connection.
+fn run(mode: &str, options: &[(&str, &str)]) -> Run {
+    let options: serde_json::Value = options.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+    let team = |node: &str| {
+        json!({ "node": node, "device": "team0", "peer": "sw", "mode": mode, "xmit_hash_policy": "",
+        "options": options, "members": ["eth0", "eth1"], "engine": "nicteam", "dataplane": "bpf" })
+    };
+    let host =
+        |name: &str| json!({ "name": name, "device": "team0", "address": "10.0.0.1", "mac": "02:00:00:00:00:01" });
+    let connection = json!({ "workload": "w", "index": 0, "from": "a", "to": "b", "src": "", "dst": "",
+        "delivered_bps": 1e6, "retransmits": 0, "segments": 0, "rtt_us": 0.0, "congestion": "",
+        "datagrams": { "sent": 100, "received": 100, "lost": 0, "reordered": 0, "duplicated": 0 } });
+    let cpu = json!({ "busy": 0.1, "stolen": 0.0, "seconds": [] });
+    let run = json!({ "name": "r", "description": null, "published": null, "published_of_limit": null,
+        "topology": { "hosts": [host("a"), host("b")], "switches": [], "links": [], "teams": [team("a"), team("b")] },
+        "delivered_bps": 1e6, "limit_bps": 1e6, "of_limit": 1.0, "limit_reason": "", "members": [],
+        "connections": [connection], "cpu": cpu, "measured_ms": 9000.0, "warmup_ms": 0.0, "delivered_counted_at": "",
+        "members_counted_at": "", "samples": "", "samples_sha256": "" });
+    serde_json::from_value(run).unwrap()
+}
+
+fn fault(kind: &str, silence_ms: f64) -> Fault {
+    let [before_bps, after_bps] = [Some(1e6); 2];
+    let (t_ms, over_ms, until_ms) = (1000.0, Some(3000.0), 9000.0);
+    let (silence_ms, team) = (Some(silence_ms), Some("team0".to_owned()));
+    Fault {
+        team,
+        t_ms,
+        over_ms,
+        until_ms,
+        kind: kind.to_owned(),
+        silence_ms,
+        before_bps,
+        after_bps,
+        ..Fault::default()
+    }
+}
+
+fn what(run: &Run) -> Vec<&'static str> {
+    broken(run).iter().map(|it| it.what).collect()
+}
+
+/// A run with these datagrams and faults.
+fn with(mode: &str, datagrams: Datagrams, faults: Vec<Fault>) -> Run {
+    let mut run = run(mode, &[]);
+    run.connections[0].datagrams = Some(datagrams);
+    Run { faults, ..run }
+}
+
+#[test]
+fn what_holds_is_not_broken() {
+    let whole = Datagrams { sent: 9, received: 9, ..Datagrams::default() };
+    assert_eq!(what(&with("active-backup", whole, vec![fault("cable", 20.0)])), [] as [&str; 0]);
+}
+
+#[test]
+fn each_thing_that_must_hold_is_missed_where_it_does_not() {
+    let of = |mode: &str, datagrams: Datagrams| what(&with(mode, datagrams, vec![fault("cable", 20.0)]));
+    let twice = Datagrams { duplicated: 1, ..Datagrams::default() };
+    assert_eq!((of("balance-xor", twice), of("broadcast", twice)), (vec!["duplicates"], vec![]));
+    let late = |reordered| Datagrams { reordered, ..Datagrams::default() };
+    assert_eq!((of("active-backup", late(5)), of("active-backup", late(4))), (vec!["order"], vec![]));
+    assert_eq!((of("balance-rr", late(5)), of("stripe", late(5))), (vec![], vec![]));
+    let none = Datagrams::default();
+    assert_eq!(what(&with("active-backup", none, vec![fault("cable", 1500.0)])), ["blackhole"]);
+    let weak = Fault { after_bps: Some(0.8e6), ..fault("cable", 0.0) };
+    assert_eq!(what(&with("active-backup", none, vec![weak])), ["share"]);
+    let mut run = with("active-backup", none, vec![fault("cable", 0.0)]);
+    let node = "a".to_owned();
+    run.resources = vec![Resources { node, descriptors: [10, 19], memory_bytes: [1 << 20, 1 << 27] }];
+    assert_eq!(what(&run), ["leak", "leak"]);
+    run.resources[0] =
+        Resources { descriptors: [10, 18], memory_bytes: [1 << 20, 1 << 25], ..run.resources[0].clone() };
+    assert_eq!(what(&run), [] as [&str; 0]);
+}
+
+#[test]
+fn a_mode_promises_what_it_looks_for() {
+    let promised = |mode, options, kind| {
+        let run = run(mode, options);
+        promised_ms(&fault(kind, 0.0), &run.topology).unwrap()
+    };
+    let arp: &[(&str, &str)] = &[("arp_interval", "100"), ("arp_missed_max", "2")];
+    let fast: &[(&str, &str)] = &[("lacp_rate", "fast")];
+    assert!(promised("active-backup", &[], "silence") > 3000.0, "nobody looks: the fault lasts 2 s");
+    assert_eq!(promised("active-backup", arp, "silence"), 1300.0);
+    assert!(promised("stripe", &[], "silence") <= 2000.0);
+    assert!(promised("802.3ad", &[], "silence") > promised("802.3ad", fast, "silence"));
+    assert_eq!(promised("802.3ad", &[("miimon", "100")], "cable"), 1100.0);
+    let alone = Fault { team: None, ..fault("cable", 0.0) };
+    assert!(promised_ms(&alone, &run("active-backup", &[]).topology).unwrap() > 2000.0, "no member");
+    assert_eq!(promised("active-backup", &[], "kill"), 1000.0, "the programs forward");
+    let mut packets = run("active-backup", &[]);
+    let of_packets = |team: &mut Team| team.dataplane = "packet".to_owned();
+    packets.topology.teams.iter_mut().for_each(of_packets);
+    assert!(promised_ms(&fault("kill", 0.0), &packets.topology).unwrap() > 3000.0);
+    packets.topology.teams[0].engine = "ovs".to_owned();
+    assert_eq!(promised_ms(&fault("kill", 0.0), &packets.topology), None, "another program promises nothing here");
+}
+
+#[test]
+fn what_faults_take_together_is_no_ones_promise() {
+    let one = Fault { until_ms: 2000.0, ..fault("cable", 1500.0) };
+    let second = Fault { t_ms: 2000.0, over_ms: Some(4000.0), ..fault("cable", 0.0) };
+    assert_eq!(what(&with("active-backup", Datagrams::default(), vec![one.clone()])), ["blackhole"]);
+    assert_eq!(what(&with("active-backup", Datagrams::default(), vec![one, second])), [] as [&str; 0]);
+}

@@ -1,0 +1,27 @@
+//! `kill`: the process of a host's team is killed (SIGKILL), and started again.
+
+use nicteam_chaos::Chance;
+
+use super::kind::{Happens, Kind, Told};
+use super::nodes::NodeKind;
+use crate::record::{Record, Span};
+
+pub(super) const KIND: Kind = Kind {
+    name: OF_NODE.name,
+    keys: &[],
+    also: &["host", "for", "every"],
+    bridged: |_| Vec::new(),
+    relayed: |_| None,
+    chance: Chance::Host,
+    resolve,
+};
+
+const OF_NODE: NodeKind = NodeKind {
+    name: "kill",
+    words: ["the process of the team of {} is killed", "the process of the team of {} is started again"],
+    needs_process: true,
+};
+
+fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happens> {
+    Some(OF_NODE.of_host(record, kind, told)?.happens())
+}
