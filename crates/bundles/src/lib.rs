@@ -10,6 +10,7 @@
 mod bundle;
 pub mod read;
 mod sample;
+pub mod traffic;
 
 pub use bundle::{Bundle, Kind, Lacp, Member, Port, PortEnd, Problem, state};
 pub use sample::{Counters, Rate, Rates, Sample};

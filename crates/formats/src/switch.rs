@@ -23,6 +23,19 @@ pub(crate) static PROCURVE: Switch = Switch(&procurve::Procurve);
 /// A maker's words as a format.
 pub(crate) struct Switch(&'static dyn Dialect);
 
+/// What to type at switches so that they spread what they send to a host as a policy does: the maker's title, and its lines.
+pub fn balancing(policy: HashPolicy) -> Vec<(&'static str, Vec<String>)> {
+    let of = |switch: &Switch| {
+        let words = switch.0.words();
+        let mut lines = Lines { text: String::new(), comment: words.comment };
+        switch.0.balance(&[policy], &mut lines);
+        let typed = lines.text.lines().filter(|line| !line.is_empty() && !line.starts_with(words.comment));
+        let title = words.title.rsplit_once(", ").map_or(words.title, |(_, maker)| maker);
+        (title, typed.map(str::to_owned).collect())
+    };
+    [&CISCO, &ARISTA, &JUNIPER, &MIKROTIK, &PROCURVE].into_iter().map(of).filter(|(_, lines): &(_, Vec<_>)| !lines.is_empty()).collect()
+}
+
 impl Writer for Switch {
     fn name(&self) -> &'static str {
         self.0.words().name

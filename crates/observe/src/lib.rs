@@ -13,6 +13,7 @@ mod openvswitch;
 mod sampler;
 mod team;
 mod teamd;
+pub mod traffic;
 
 use nicteam_bundles::{Bundle, Member};
 use nicteam_sys::Result;

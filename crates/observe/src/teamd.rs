@@ -32,17 +32,16 @@ fn state(team: &str) -> Result<String, String> {
     let mut child = command.spawn().map_err(|error| format!("cannot run teamdctl: {error}"))?;
     let out = child.stdout.take();
     // The answer of a few kilobytes fits into the pipe, so the program ends without a reader.
-    let ended = process::wait(&child, LONGEST);
-    if !matches!(ended, Ok(Some(_))) {
+    let Ok(Some(ended)) = process::wait(&child, LONGEST) else {
+        // It may have ended in this moment.
         let _ = child.kill();
         let _ = child.wait();
         return Err("teamdctl did not answer".to_owned());
-    }
-    let status = child.wait().map_err(|error| format!("cannot run teamdctl: {error}"))?;
+    };
     let mut text = String::new();
     // What cannot be read is no state either.
     let _ = out.map(|out| out.take(MOST_BYTES).read_to_string(&mut text));
-    if status.success() { Ok(text) } else { Err(format!("teamdctl ended with {status}")) }
+    if ended.status.success() { Ok(text) } else { Err(format!("teamdctl ended with {}", ended.status)) }
 }
 
 /// A team that teamd does not describe.

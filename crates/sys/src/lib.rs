@@ -13,6 +13,7 @@ pub mod echo;
 mod error;
 pub mod ethtool;
 mod generic;
+pub mod headers;
 pub mod inet_diag;
 pub mod listen;
 pub mod mounts;

@@ -1,0 +1,5 @@
+//! Tests of this crate.
+
+mod common;
+mod faults;
+mod good;
