@@ -7,6 +7,7 @@
 
 mod convert;
 mod doctor;
+mod explain;
 mod failure;
 mod host;
 mod lab;
@@ -67,6 +68,7 @@ enum Command {
     Storage(storage::Command),
     Sweep(sweep::Args),
     Doctor(doctor::Args),
+    Explain(explain::Args),
     #[command(subcommand, hide = true)]
     Service(service::Command),
     #[command(hide = true)]
@@ -110,6 +112,7 @@ fn main() -> ExitCode {
         Command::Storage(command) => storage::run(&command),
         Command::Sweep(args) => sweep::run(&args),
         Command::Doctor(args) => return ended(doctor::run(&args)),
+        Command::Explain(args) => return ended(explain::run(&args)),
         Command::Ovs(command) => return ended(ovs::run(&command)),
         Command::Service(command) => return ended(service::run(&command)),
         Command::Completions(args) => manual::completions(&args, &Arguments::command()),

@@ -27,6 +27,7 @@ mod alone {
 /// Emulates a processor: one at a time, beside what waits.
 mod guest {
     mod bonding;
+    mod explained;
     mod kernel_bonds;
     mod linux_6_1;
     mod moved;
@@ -42,6 +43,7 @@ mod live {
     mod doctor_path;
     mod engines;
     mod fault_by_hand;
+    mod explain;
     mod faults;
     mod gateways;
     mod guests;

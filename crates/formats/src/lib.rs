@@ -64,4 +64,5 @@ pub use registry::{FORMATS, WRITERS};
 pub use route::{Route, RouteError, RouteWords};
 pub use shell::quoted;
 pub use source::{Place, Source};
+pub use switch::balancing;
 pub use template::template;

@@ -33,7 +33,11 @@ pub fn balancing(policy: HashPolicy) -> Vec<(&'static str, Vec<String>)> {
         let title = words.title.rsplit_once(", ").map_or(words.title, |(_, maker)| maker);
         (title, typed.map(str::to_owned).collect())
     };
-    [&CISCO, &ARISTA, &JUNIPER, &MIKROTIK, &PROCURVE].into_iter().map(of).filter(|(_, lines): &(_, Vec<_>)| !lines.is_empty()).collect()
+    [&CISCO, &ARISTA, &JUNIPER, &MIKROTIK, &PROCURVE]
+        .into_iter()
+        .map(of)
+        .filter(|(_, lines): &(_, Vec<_>)| !lines.is_empty())
+        .collect()
 }
 
 impl Writer for Switch {
