@@ -50,6 +50,13 @@ pub struct Balance {
     pub punt: Option<Punt>,
 }
 
+impl Balance {
+    /// The number of a frame; none: it is not balanced, and leaves by the active member.
+    pub fn number_of(eligible: Eligible, of: Number, frame: &Frame<'_>) -> Option<u32> {
+        is_eligible(eligible, frame).then(|| number(of, frame))
+    }
+}
+
 /// The stack's ARP that comes from the team's address, and perhaps its
 /// neighbour solicitations and advertisements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +122,7 @@ pub(super) fn find(balance: &Balance, frame: &Frame<'_>, loads: &mut Loads) -> F
     if punts(balance, frame) {
         return Found::Action(Action::Punt);
     }
-    let number = if is_eligible(balance.eligible, frame) { Some(number(balance.number, frame)) } else { None };
+    let number = Balance::number_of(balance.eligible, balance.number, frame);
     let bucket = number.and_then(|number| (number as usize).checked_rem(balance.table.len()));
     let (member, load) = match bucket {
         Some(bucket) => (balance.table.get(bucket), loads.buckets.get_mut(bucket)),

@@ -33,6 +33,7 @@ pub mod reserve;
 pub mod sched;
 pub mod shape;
 pub mod signals;
+pub mod sniff;
 pub mod tap;
 pub mod tcp;
 

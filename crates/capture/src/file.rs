@@ -1,0 +1,124 @@
+//! Where a capture goes: a file, or a pipe. Whole blocks only, so that what is there can always be read.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Seek, SeekFrom, Stdout, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+/// Bytes gathered before they are written.
+const GATHERED: usize = 64 * 1024;
+
+/// A file or standard output.
+#[derive(Debug)]
+pub struct Output {
+    name: PathBuf,
+    to: To,
+    /// Whole blocks that wait.
+    waiting: Vec<u8>,
+    /// Bytes of whole blocks that were written.
+    written: u64,
+}
+
+#[derive(Debug)]
+enum To {
+    File(File),
+    Stdout(Stdout),
+    /// A line a frame, for people, on standard output.
+    Text(Stdout),
+}
+
+impl Output {
+    /// A file of this name, `-` for standard output. A file that is there is written anew; only its owner may read it,
+    /// as it holds what people sent.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn open(path: &Path) -> Result<Output, Error> {
+        if path == Path::new("-") {
+            return Ok(Output::of("standard output".into(), To::Stdout(io::stdout())));
+        }
+        let made = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
+        match made {
+            Ok(file) => Ok(Output::of(path.to_owned(), To::File(file))),
+            Err(error) => Err(Error::Create { to: path.to_owned(), error }),
+        }
+    }
+
+    /// Lines for people on standard output, in place of pcapng.
+    pub fn text() -> Output {
+        Output::of("standard output".into(), To::Text(io::stdout()))
+    }
+
+    /// True of lines for people.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.to, To::Text(_))
+    }
+
+    fn of(name: PathBuf, to: To) -> Output {
+        Output { name, to, waiting: Vec::new(), written: 0 }
+    }
+
+    /// Its name, for people.
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// Adds a block.
+    ///
+    /// # Errors
+    /// What waited cannot be written; the file ends behind its last whole block then.
+    pub fn add(&mut self, block: &[u8]) -> io::Result<()> {
+        self.waiting.extend_from_slice(block);
+        if self.waiting.len() < GATHERED { Ok(()) } else { self.flush() }
+    }
+
+    /// Writes what waits.
+    ///
+    /// # Errors
+    /// As [`Output::add`].
+    pub fn flush(&mut self) -> io::Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        match &mut self.to {
+            To::Stdout(stdout) | To::Text(stdout) => stdout.write_all(&waiting).and_then(|()| stdout.flush())?,
+            To::File(file) => {
+                if let Err((error, taken)) = write_as_much(file, &waiting) {
+                    // Blocks say their length: those that are whole stay.
+                    let whole = self.written + whole_blocks(&waiting[..taken]);
+                    // A pipe or a device with a name cannot be cut; its reader sees the end.
+                    let _ = file.set_len(whole).and_then(|()| file.seek(SeekFrom::End(0)));
+                    return Err(error);
+                }
+            }
+        }
+        self.written += waiting.len() as u64;
+        Ok(())
+    }
+}
+
+fn write_as_much(file: &mut File, bytes: &[u8]) -> Result<(), (io::Error, usize)> {
+    let mut taken = 0;
+    while taken < bytes.len() {
+        match file.write(&bytes[taken..]) {
+            Ok(0) => return Err((ErrorKind::WriteZero.into(), taken)),
+            Ok(count) => taken += count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err((error, taken)),
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of the whole blocks at the beginning.
+fn whole_blocks(bytes: &[u8]) -> u64 {
+    let mut at = 0;
+    while let Some(length) = bytes.get(at + 4..).and_then(|rest| rest.first_chunk()) {
+        let length = u32::from_le_bytes(*length) as usize;
+        if length == 0 || at + length > bytes.len() {
+            break;
+        }
+        at += length;
+    }
+    at as u64
+}
