@@ -1,0 +1,85 @@
+//! Values as text.
+
+use std::fmt::Write;
+
+use super::collect::Values;
+use super::registry::{METRICS, Type};
+
+/// A label's value is cut behind so many bytes.
+const LONGEST: usize = 256;
+
+/// The two formats that Prometheus reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// OpenMetrics 1.0.
+    OpenMetrics,
+    /// Prometheus's own, 0.0.4, which node_exporter's textfile collector reads, too.
+    Text,
+}
+
+impl Format {
+    /// As HTTP names it.
+    pub fn content_type(self) -> &'static str {
+        match self {
+            Format::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            Format::Text => "text/plain; version=0.0.4; charset=utf-8",
+        }
+    }
+}
+
+/// Writes values, metric by metric; one that has none is left out.
+pub fn encode(values: &Values, format: Format) -> String {
+    let mut text = String::new();
+    for metric in METRICS {
+        let Some(samples) = values.of(metric) else { continue };
+        // OpenMetrics names a counter without the end of its values' name, the older format with it.
+        let name = match format {
+            Format::OpenMetrics => metric.name.to_owned(),
+            Format::Text => metric.sample_name(),
+        };
+        let kind = match metric.kind {
+            Type::Counter => "counter",
+            Type::Gauge => "gauge",
+        };
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "# HELP {name} {}\n# TYPE {name} {kind}", metric.help);
+        if let (Format::OpenMetrics, Some(unit)) = (format, metric.unit()) {
+            let _ = writeln!(text, "# UNIT {name} {unit}");
+        }
+        let name = metric.sample_name();
+        for (labels, value) in samples {
+            text += &name;
+            for (at, (label, of)) in metric.labels.iter().zip(labels).enumerate() {
+                let _ = write!(text, "{}{label}=\"{}\"", if at == 0 { '{' } else { ',' }, escaped(of));
+            }
+            text += if metric.labels.is_empty() { " " } else { "} " };
+            let _ = writeln!(text, "{value}");
+        }
+    }
+    if format == Format::OpenMetrics {
+        text += "# EOF\n";
+    }
+    text
+}
+
+/// A label's value: quotes, backslashes and line ends as the formats want it; other control characters written out, so
+/// that a name steers no terminal; not longer than a name can be.
+pub(super) fn escaped(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    for character in value.chars() {
+        if text.len() >= LONGEST {
+            text.push('…');
+            break;
+        }
+        match character {
+            '\\' => text += "\\\\",
+            '"' => text += "\\\"",
+            '\n' => text += "\\n",
+            steers if steers.is_control() => {
+                let _ = write!(text, "\\\\u{{{:x}}}", u32::from(steers));
+            }
+            other => text.push(other),
+        }
+    }
+    text
+}

@@ -1,0 +1,6 @@
+//! What is said to Prometheus and shown in a terminal.
+
+mod common;
+mod http;
+mod metrics;
+mod top;
