@@ -304,6 +304,7 @@ fn an_agent_runs_the_teams_of_an_engine_that_it_is_given() {
             mac: None,
             mtu: 1500,
             dataplane: None,
+            own_process: false,
         })
     };
     let requests = [team("toy"), team("none"), Request::Sample { interval_ms: 1000 }, Request::Stop];

@@ -18,7 +18,7 @@ fn a_cable_is_pulled_and_plugged_in_again() {
         output: PathBuf::new(),
         dataplane: None,
         privileges: "root",
-        explain: |_| Vec::new(),
+        explain: |_| {},
         testbed: None,
         kinds: None,
     };
