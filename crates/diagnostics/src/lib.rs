@@ -17,6 +17,7 @@ mod problem;
 mod suggest;
 pub mod team_options;
 pub mod toml_syntax;
+pub mod units;
 
 pub use problem::{Diagnostic, Diagnostics, Problem, line_and_column};
 pub use suggest::{list, nearest};

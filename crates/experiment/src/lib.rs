@@ -57,10 +57,9 @@ mod teams;
 mod timed;
 mod topology;
 mod traffic;
-mod units;
 mod value;
 
-use nicteam_diagnostics::toml_syntax;
+use nicteam_diagnostics::{toml_syntax, units};
 use toml::de::DeTable;
 
 pub use by_hand::{ByHand, fault, fault_kinds, fault_text};

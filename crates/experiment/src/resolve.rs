@@ -1,16 +1,16 @@
 //! Records -> an [`Experiment`]: names bound, defaults filled, the command line applied.
 
+mod random_faults;
 mod workloads;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::chaos;
 use crate::event::{self, Told};
 use crate::keys::Thing;
 use crate::limit::limit;
 use crate::overrides::Overrides;
-use crate::record::{At, Options, Record, Value};
+use crate::record::{At, Options, Record};
 use crate::resolved::{Direction, Experiment, GranularityChoice, PublishedRates, Run, Topology, Variant, Workload};
 use crate::task;
 use crate::topology::{self, Broken, Built, Plan, duplicate};
@@ -42,7 +42,7 @@ pub(crate) fn resolve(
     let defaults = file.get::<&Record>("defaults").map_or(&none, |at| at.value);
     // What a run draws depends on what it builds without it.
     let drawn;
-    let file = match chaos_of(file, defaults, overrides, problems) {
+    let file = match random_faults::drawn(file, defaults, overrides, problems) {
         None => file,
         Some(with) => {
             drawn = with;
@@ -83,32 +83,6 @@ pub(crate) fn resolve(
         repeat: 1,
         runs,
     }
-}
-
-/// The file with the random faults of its runs among their events; none if no run has some.
-fn chaos_of(file: &Record, defaults: &Record, overrides: &Overrides, problems: &mut Vec<Problem>) -> Option<Record> {
-    let (none, mut unheard) = (Record::default(), Vec::new());
-    let runs: &[Record] = file.get("runs").map_or(&[], |at| at.value);
-    if runs.iter().all(|run| run.get::<&Record>("chaos").is_none()) || file.get::<Named<'_>>("hosts").is_none() {
-        return None;
-    }
-    // What is wrong with the file is found again, when the faults are in it.
-    let mut resolver = Resolver { file, none: &none, defaults, overrides, problems: &mut unheard };
-    let mut with = Vec::new();
-    for run in runs {
-        let Some(chaos) = run.get::<&Record>("chaos") else {
-            with.push(run.clone());
-            continue;
-        };
-        let Built { topology, impairments, .. } = resolver.topology(run, None);
-        let duration = resolver.duration(run);
-        let names = impairments.into_keys().collect();
-        with.push(chaos::with_events(run, chaos::faults(&chaos, &topology, names, duration, problems), &chaos.span));
-    }
-    let span = file.get::<&[Record]>("runs").map_or(0..0, |at| at.span);
-    let mut all = file.clone();
-    all.set("runs", At { value: Value::List(with), span });
-    Some(all)
 }
 
 struct Resolver<'a, 'p> {

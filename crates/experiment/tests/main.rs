@@ -12,4 +12,5 @@ mod experiment_in_use;
 mod experiment_predict;
 mod experiment_storage;
 mod experiment_targets;
+mod limit;
 mod patterns;

@@ -12,7 +12,7 @@ use crate::machine::check_machine;
 use crate::options::Options;
 use crate::protocol::{Device, PathSeen, Request};
 use crate::run::unless_stopped;
-use crate::testbed::{Action, Deployment, Report, Setting};
+use crate::testbed::{Deployment, Report, Setting};
 use crate::{event, target, task};
 
 /// A topology that is built; it goes with this value.
@@ -64,14 +64,6 @@ impl Held {
     /// What runs its teams: `bpf`, `packet`; none if it has none.
     pub fn dataplane(&self) -> Option<&str> {
         self.deployment.teams().first().map(|team| team.runs.dataplane.as_str())
-    }
-
-    /// Does something to the network.
-    ///
-    /// # Errors
-    /// It cannot be done.
-    pub fn act(&mut self, action: &Action) -> Result<(), Error> {
-        self.deployment.act(action)
     }
 
     /// Carries a fault out, or what undoes it.

@@ -183,8 +183,16 @@ mod tests {
         config.set("mode", "stripe").unwrap();
         config.set("stripe_key", "0123456789abcdef").unwrap();
         let (node, device, peer) = ("left".to_owned(), "team0".to_owned(), "sw".to_owned());
-        let recorded =
-            team(&Team { node, device, peer, engine: "nicteam".to_owned(), config, members: Vec::new(), mtu: 1500 });
+        let recorded = team(&Team {
+            node,
+            device,
+            peer,
+            engine: "nicteam".to_owned(),
+            config,
+            members: Vec::new(),
+            mtu: 1500,
+            own_process: false,
+        });
         assert_eq!(recorded.options["mode"], "stripe");
         assert!(!format!("{recorded:?}").contains("0123456789abcdef"), "{recorded:?}");
     }

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use nicteam_experiment::{self as experiment, Overrides};
-use nicteam_lab::testbed::Action;
+use nicteam_experiment::{self as experiment, CablePulled, Overrides, Shown};
 use nicteam_lab::{Options, hold};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netns::NetNs;
@@ -30,7 +29,8 @@ fn a_cable_is_pulled_and_plugged_in_again() {
     let mut carrier = || netlink.link(&cable.b.device).unwrap().unwrap().carrier;
     for plugged in [false, true] {
         let (node, device) = (cable.a.node.clone(), cable.a.device.clone());
-        held.act(&Action::Cable { node, device, plugged }).unwrap();
+        let shown = Shown { node: node.clone(), team: None, member: device.clone() };
+        held.carry_out(&CablePulled { node, device, plugged, shown, ends: String::new() }).unwrap();
         eventually("the other end shows it", || carrier() == plugged);
     }
     held.take_down();

@@ -7,19 +7,12 @@ use serde_json::{Value, json};
 
 use super::cables::{Shown, named, words};
 use super::ends::chosen_end;
-use super::kind::{Happens, Kind, Told};
+use super::kind::{Happens, Kind, PLAIN, Told};
 use crate::record::{Record, Span};
 use crate::timed::Event;
 
-pub(super) const KIND: Kind = Kind {
-    name: NAME,
-    keys: &[],
-    also: &["link", "number", "end", "for", "every"],
-    bridged: |_| Vec::new(),
-    relayed: |_| None,
-    chance: Chance::Cable,
-    resolve,
-};
+pub(super) const KIND: Kind =
+    Kind { name: NAME, also: &["link", "number", "end", "for", "every"], chance: Chance::Cable, resolve, ..PLAIN };
 
 const NAME: &str = "cable";
 

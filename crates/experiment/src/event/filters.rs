@@ -7,20 +7,13 @@ use serde_json::{Value, json};
 
 use super::cables::{named, team_of, words};
 use super::ends::chosen_end;
-use super::kind::{Happens, Kind, Told};
+use super::kind::{Happens, Kind, PLAIN, Told};
 use crate::record::{Record, Span};
 use crate::timed::Event;
 use nicteam_diagnostics::Problem;
 
-pub(super) const KIND: Kind = Kind {
-    name: NAME,
-    keys: &[],
-    also: &["link", "number", "end"],
-    bridged: |_| Vec::new(),
-    relayed: |_| None,
-    chance: Chance::Member,
-    resolve,
-};
+pub(super) const KIND: Kind =
+    Kind { name: NAME, also: &["link", "number", "end"], chance: Chance::Member, resolve, ..PLAIN };
 
 const NAME: &str = "filters";
 

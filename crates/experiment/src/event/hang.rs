@@ -3,18 +3,17 @@
 use nicteam_chaos::Chance;
 
 use super::cables::Relayed;
-use super::kind::{Happens, Kind, Told};
+use super::kind::{Happens, Kind, PLAIN, Told};
 use super::nodes::NodeKind;
 use crate::record::{Record, Span};
 
 pub(super) const KIND: Kind = Kind {
     name: OF_NODE.name,
-    keys: &[],
     also: &["switch", "for", "every"],
-    bridged: |_| Vec::new(),
     relayed: Relayed::of_switch,
     chance: Chance::Switch,
     resolve,
+    ..PLAIN
 };
 
 const OF_NODE: NodeKind = NodeKind {

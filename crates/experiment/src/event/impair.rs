@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::cables::{Relayed, Shown, named, words};
 use super::ends::{direction, sender};
-use super::kind::{Happens, Kind, Told};
+use super::kind::{Happens, Kind, PLAIN, Told};
 use super::shared::required;
 use crate::impairments::{check_room, unknown};
 use crate::keys::{self, Key, Need, Thing};
@@ -25,10 +25,10 @@ pub(super) const KIND: Kind = Kind {
             does not count.",
     }],
     also: &["link", "number", "from", "for", "every"],
-    bridged: |_| Vec::new(),
     relayed: Relayed::one,
     chance: Chance::Impairment,
     resolve,
+    ..PLAIN
 };
 
 const NAME: &str = "impair";

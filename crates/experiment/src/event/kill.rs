@@ -2,19 +2,12 @@
 
 use nicteam_chaos::Chance;
 
-use super::kind::{Happens, Kind, Told};
+use super::kind::{Happens, Kind, PLAIN, Told};
 use super::nodes::NodeKind;
 use crate::record::{Record, Span};
 
-pub(super) const KIND: Kind = Kind {
-    name: OF_NODE.name,
-    keys: &[],
-    also: &["host", "for", "every"],
-    bridged: |_| Vec::new(),
-    relayed: |_| None,
-    chance: Chance::Host,
-    resolve,
-};
+pub(super) const KIND: Kind =
+    Kind { name: OF_NODE.name, also: &["host", "for", "every"], chance: Chance::Host, resolve, ..PLAIN };
 
 const OF_NODE: NodeKind = NodeKind {
     name: "kill",

@@ -31,6 +31,17 @@ pub(crate) struct Kind {
     pub resolve: fn(&Record, &Span, &mut Told<'_, '_>) -> Option<Happens>,
 }
 
+/// A kind that adds no keys, and needs neither bridges nor link emulators.
+pub(super) const PLAIN: Kind = Kind {
+    name: "",
+    keys: &[],
+    also: &[],
+    bridged: |_| Vec::new(),
+    relayed: |_| None,
+    chance: Chance::Never,
+    resolve: |_, _, _| None,
+};
+
 /// An event, resolved.
 pub(crate) struct Happens {
     pub event: Arc<dyn Event>,

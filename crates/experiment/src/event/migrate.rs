@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nicteam_chaos::Chance;
 use serde_json::{Value, json};
 
-use super::kind::{Happens, Kind, Told};
+use super::kind::{Happens, Kind, PLAIN, Told};
 use crate::keys::{self, Key, Need, Thing};
 use crate::record::{At, Record, Span};
 use crate::timed::Event;
@@ -37,9 +37,9 @@ pub(super) const KIND: Kind = Kind {
     ],
     also: &[],
     bridged: |record| one(record, "to").into_iter().collect(),
-    relayed: |_| None,
     chance: Chance::Never,
     resolve,
+    ..PLAIN
 };
 
 const NAME: &str = "migrate";

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::cables::{CableName, Shown, named, words};
 use super::ends::chosen_end;
-use super::kind::{Happens, Kind, Told};
+use super::kind::{Happens, Kind, PLAIN, Told};
 use super::shared::required;
 use crate::keys::{self, Key, Need};
 use crate::record::{Record, Span};
@@ -23,10 +23,9 @@ pub(super) const KIND: Kind = Kind {
             nobody is told. Frames that join packets would pass, so the ends of the cable send none in the whole run.",
     }],
     also: &["link", "number", "end", "for", "every"],
-    bridged: |_| Vec::new(),
-    relayed: |_| None,
     chance: Chance::Mtu,
     resolve,
+    ..PLAIN
 };
 
 const NAME: &str = "mtu";

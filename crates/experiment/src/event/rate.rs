@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::cables::{Shown, named, words};
 use super::ends::{direction, sender};
-use super::kind::{Happens, Kind, Told};
+use super::kind::{Happens, Kind, PLAIN, Told};
 use super::shared::required;
 use crate::keys::{self, Key, Need};
 use crate::record::{Record, Span};
@@ -23,10 +23,9 @@ pub(super) const KIND: Kind = Kind {
         doc: "`rate`: the rate of the cable meanwhile, in each direction.",
     }],
     also: &["link", "number", "from", "for", "every"],
-    bridged: |_| Vec::new(),
-    relayed: |_| None,
     chance: Chance::Rate,
     resolve,
+    ..PLAIN
 };
 
 const NAME: &str = "rate";

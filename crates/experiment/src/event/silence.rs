@@ -7,18 +7,17 @@ use serde_json::{Value, json};
 
 use super::cables::{Relayed, Shown, named, words};
 use super::ends::{direction, sender};
-use super::kind::{Happens, Kind, Told};
+use super::kind::{Happens, Kind, PLAIN, Told};
 use crate::record::{Record, Span};
 use crate::timed::Event;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,
-    keys: &[],
     also: &["link", "number", "from", "for", "every"],
-    bridged: |_| Vec::new(),
     relayed: Relayed::one,
     chance: Chance::Direction,
     resolve,
+    ..PLAIN
 };
 
 const NAME: &str = "silence";

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nicteam_chaos::Chance;
 use serde_json::{Value, json};
 
-use super::kind::{Happens, Kind, Told};
+use super::kind::{Happens, Kind, PLAIN, Told};
 use super::shared::required;
 use crate::keys::{self, Key, Need, Thing};
 use crate::record::{At, Record, Span};
@@ -21,10 +21,9 @@ pub(super) const KIND: Kind = Kind {
         doc: "`target`: the target whose server is killed, as in a crash. Data that was written is kept.",
     }],
     also: &["for", "every"],
-    bridged: |_| Vec::new(),
-    relayed: |_| None,
     chance: Chance::Target,
     resolve,
+    ..PLAIN
 };
 
 const NAME: &str = "target";

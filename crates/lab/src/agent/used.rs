@@ -11,13 +11,10 @@ pub(super) fn of(processes: &[u32]) -> Result<Used, Failure> {
     for process in processes {
         let Ok(open) = fs::read_dir(format!("/proc/{process}/fd")) else { continue };
         used.descriptors += open.count() as u64;
-        // The second field is the resident memory, pages.
+        // The second field is the resident memory, pages of 4 KiB.
         let pages = fs::read_to_string(format!("/proc/{process}/statm"))?;
         let pages = pages.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0);
-        used.memory_bytes += pages * PAGE_BYTES;
+        used.memory_bytes += pages * 4096;
     }
     Ok(used)
 }
-
-/// Of every processor that this runs on.
-const PAGE_BYTES: u64 = 4096;

@@ -9,8 +9,8 @@ use crate::error::Error;
 use crate::testbed::{Action, Deployment};
 
 /// The kind.
-#[derive(Debug)]
-pub(super) struct Cable;
+pub(super) const KIND: Kind = Kind { name: NAME, carry_out };
+const NAME: &str = "cable";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,14 +21,8 @@ struct Details {
     shown: Shown,
 }
 
-impl Kind for Cable {
-    fn name(&self) -> &'static str {
-        "cable"
-    }
-
-    fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
-        let Details { node, device, plugged, shown } = read(self.name(), details)?;
-        deployment.act(&Action::Cable { node, device, plugged })?;
-        Ok(shown.into())
-    }
+fn carry_out(details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
+    let Details { node, device, plugged, shown } = read(NAME, details)?;
+    deployment.act(&Action::Cable { node, device, plugged })?;
+    Ok(shown.into())
 }

@@ -5,11 +5,12 @@ use serde_json::Value;
 
 use super::kind::{Kind, Place, read};
 use crate::error::Error;
-use crate::testbed::{Action, Deployment};
+use crate::protocol::Request;
+use crate::testbed::Deployment;
 
 /// The kind.
-#[derive(Debug)]
-pub(super) struct Filters;
+pub(super) const KIND: Kind = Kind { name: NAME, carry_out };
+const NAME: &str = "filters";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,14 +20,8 @@ struct Details {
     team: String,
 }
 
-impl Kind for Filters {
-    fn name(&self) -> &'static str {
-        "filters"
-    }
-
-    fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
-        let Details { node, device, team } = read(self.name(), details)?;
-        deployment.act(&Action::RemoveFilters { node: node.clone(), device: device.clone() })?;
-        Ok(Place { node, team: Some(team), member: Some(device) })
-    }
+fn carry_out(details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
+    let Details { node, device, team } = read(NAME, details)?;
+    deployment.call(&node, &Request::RemoveFilters { device: device.clone() })?;
+    Ok(Place { node, team: Some(team), member: Some(device) })
 }

@@ -11,8 +11,8 @@ use crate::protocol::{Disturb, Disturbance};
 use crate::testbed::{Action, Deployment};
 
 /// The kind.
-#[derive(Debug)]
-pub(super) struct Impair;
+pub(super) const KIND: Kind = Kind { name: NAME, carry_out };
+const NAME: &str = "impair";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,17 +22,11 @@ struct Details {
     impairments: Option<Impairments>,
 }
 
-impl Kind for Impair {
-    fn name(&self) -> &'static str {
-        "impair"
-    }
-
-    fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
-        let Details { shown, from, impairments } = read(self.name(), details)?;
-        let disturbance = Disturbance::Impair(impairments);
-        let Shown { node, member: device, .. } = shown.clone();
-        let disturb = Disturb { node, device, from, disturbance };
-        deployment.act(&Action::Disturb(vec![disturb]))?;
-        Ok(shown.into())
-    }
+fn carry_out(details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
+    let Details { shown, from, impairments } = read(NAME, details)?;
+    let disturbance = Disturbance::Impair(impairments);
+    let Shown { node, member: device, .. } = shown.clone();
+    let disturb = Disturb { node, device, from, disturbance };
+    deployment.act(&Action::Disturb(vec![disturb]))?;
+    Ok(shown.into())
 }

@@ -8,15 +8,11 @@ use crate::error::Error;
 use crate::testbed::Deployment;
 
 /// A kind of event, as the lab carries it out.
-pub(super) trait Kind: Sync {
-    /// Its name: [`nicteam_experiment::Event::kind`].
-    fn name(&self) -> &'static str;
-
-    /// Does it; where it happens.
-    ///
-    /// # Errors
-    /// It cannot be done.
-    fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error>;
+pub(super) struct Kind {
+    /// [`nicteam_experiment::Event::kind`].
+    pub(super) name: &'static str,
+    /// Does it, by what the event has to be told; where it happens.
+    pub(super) carry_out: fn(&Value, &mut dyn Deployment) -> Result<Place, Error>,
 }
 
 /// Where something happens.

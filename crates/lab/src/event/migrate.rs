@@ -9,8 +9,8 @@ use crate::protocol::Request;
 use crate::testbed::{Action, Deployment};
 
 /// The kind.
-#[derive(Debug)]
-pub(super) struct Migrate;
+pub(super) const KIND: Kind = Kind { name: NAME, carry_out };
+const NAME: &str = "migrate";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,15 +22,9 @@ struct Details {
     rarp: bool,
 }
 
-impl Kind for Migrate {
-    fn name(&self) -> &'static str {
-        "migrate"
-    }
-
-    fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
-        let Details { guest, from, to, arp, rarp } = read(self.name(), details)?;
-        deployment.act(&Action::MoveGuest { guest: guest.clone(), from, to })?;
-        deployment.call(&guest, &Request::Announce { device: "eth0".to_owned(), arp, rarp })?;
-        Ok(Place::of_node(guest))
-    }
+fn carry_out(details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
+    let Details { guest, from, to, arp, rarp } = read(NAME, details)?;
+    deployment.act(&Action::MoveGuest { guest: guest.clone(), from, to })?;
+    deployment.call(&guest, &Request::Announce { device: "eth0".to_owned(), arp, rarp })?;
+    Ok(Place::of_node(guest))
 }

@@ -20,22 +20,22 @@ use crate::error::Error;
 use crate::testbed::Deployment;
 
 /// All kinds.
-static KINDS: [&dyn Kind; 15] = [
-    &migrate::Migrate,
-    &cable::Cable,
-    &silence::Silence,
-    &target::Target,
-    &impair::Impair,
-    &rate::Rate,
-    &nodes::HANG,
-    &nodes::RESTART,
-    &nodes::LACP,
-    &mtu::Mtu,
-    &filters::Filters,
-    &nodes::STOP,
-    &nodes::KILL,
-    &nodes::BUSY,
-    &nodes::REBOOT,
+const KINDS: [Kind; 15] = [
+    migrate::KIND,
+    cable::KIND,
+    silence::KIND,
+    target::KIND,
+    impair::KIND,
+    rate::KIND,
+    nodes::HANG,
+    nodes::RESTART,
+    nodes::LACP,
+    mtu::KIND,
+    filters::KIND,
+    nodes::STOP,
+    nodes::KILL,
+    nodes::BUSY,
+    nodes::REBOOT,
 ];
 
 /// Carries an event out; where it happens.
@@ -43,7 +43,7 @@ static KINDS: [&dyn Kind; 15] = [
 /// # Errors
 /// It cannot be done.
 pub(crate) fn carry_out(event: &dyn Event, deployment: &mut dyn Deployment) -> Result<Place, Error> {
-    let kind = KINDS.iter().find(|kind| kind.name() == event.kind());
+    let kind = KINDS.iter().find(|kind| kind.name == event.kind());
     let unknown = || Error::Agent { node: event.kind().to_owned(), message: "is no event that a lab knows".to_owned() };
-    kind.ok_or_else(unknown)?.carry_out(&event.details(), deployment)
+    (kind.ok_or_else(unknown)?.carry_out)(&event.details(), deployment)
 }

@@ -6,11 +6,12 @@ use serde_json::Value;
 
 use super::kind::{Kind, Place, read};
 use crate::error::Error;
-use crate::testbed::{Action, Deployment};
+use crate::protocol::Request;
+use crate::testbed::Deployment;
 
 /// The kind.
-#[derive(Debug)]
-pub(super) struct Mtu;
+pub(super) const KIND: Kind = Kind { name: NAME, carry_out };
+const NAME: &str = "mtu";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,14 +22,8 @@ struct Details {
     shown: Shown,
 }
 
-impl Kind for Mtu {
-    fn name(&self) -> &'static str {
-        "mtu"
-    }
-
-    fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
-        let Details { node, device, mtu, shown } = read(self.name(), details)?;
-        deployment.act(&Action::Mtu { node, device, mtu })?;
-        Ok(shown.into())
-    }
+fn carry_out(details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
+    let Details { node, device, mtu, shown } = read(NAME, details)?;
+    deployment.call(&node, &Request::SetMtu { device, mtu })?;
+    Ok(shown.into())
 }

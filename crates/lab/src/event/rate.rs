@@ -6,11 +6,12 @@ use serde_json::Value;
 
 use super::kind::{Kind, Place, read};
 use crate::error::Error;
-use crate::testbed::{Action, Deployment};
+use crate::protocol::Request;
+use crate::testbed::Deployment;
 
 /// The kind.
-#[derive(Debug)]
-pub(super) struct Rate;
+pub(super) const KIND: Kind = Kind { name: NAME, carry_out };
+const NAME: &str = "rate";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,16 +21,10 @@ struct Details {
     shown: Shown,
 }
 
-impl Kind for Rate {
-    fn name(&self) -> &'static str {
-        "rate"
+fn carry_out(details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
+    let Details { senders, rate_bps, shown } = read(NAME, details)?;
+    for (node, device) in senders {
+        deployment.call(&node, &Request::ChangeRate { device, rate_bps })?;
     }
-
-    fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
-        let Details { senders, rate_bps, shown } = read(self.name(), details)?;
-        for (node, device) in senders {
-            deployment.act(&Action::Rate { node, device, rate_bps })?;
-        }
-        Ok(shown.into())
-    }
+    Ok(shown.into())
 }

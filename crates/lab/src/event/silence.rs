@@ -10,8 +10,8 @@ use crate::protocol::{Disturb, Disturbance};
 use crate::testbed::{Action, Deployment};
 
 /// The kind.
-#[derive(Debug)]
-pub(super) struct Silence;
+pub(super) const KIND: Kind = Kind { name: NAME, carry_out };
+const NAME: &str = "silence";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,17 +21,11 @@ struct Details {
     carries: bool,
 }
 
-impl Kind for Silence {
-    fn name(&self) -> &'static str {
-        "silence"
-    }
-
-    fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
-        let Details { shown, from, carries } = read(self.name(), details)?;
-        let disturbance = Disturbance::Silence(!carries);
-        let Shown { node, member: device, .. } = shown.clone();
-        let disturb = Disturb { node, device, from, disturbance };
-        deployment.act(&Action::Disturb(vec![disturb]))?;
-        Ok(shown.into())
-    }
+fn carry_out(details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
+    let Details { shown, from, carries } = read(NAME, details)?;
+    let disturbance = Disturbance::Silence(!carries);
+    let Shown { node, member: device, .. } = shown.clone();
+    let disturb = Disturb { node, device, from, disturbance };
+    deployment.act(&Action::Disturb(vec![disturb]))?;
+    Ok(shown.into())
 }

@@ -10,8 +10,8 @@ use crate::target;
 use crate::testbed::Deployment;
 
 /// The kind.
-#[derive(Debug)]
-pub(super) struct Target;
+pub(super) const KIND: Kind = Kind { name: NAME, carry_out };
+const NAME: &str = "target";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,15 +21,9 @@ struct Details {
     restarted: bool,
 }
 
-impl Kind for Target {
-    fn name(&self) -> &'static str {
-        "target"
-    }
-
-    fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
-        let Details { target, host, restarted } = read(self.name(), details)?;
-        let act = if restarted { TargetAct::Restart } else { TargetAct::Kill };
-        target::act(deployment, &host, &target, act)?;
-        Ok(Place::of_node(host))
-    }
+fn carry_out(details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
+    let Details { target, host, restarted } = read(NAME, details)?;
+    let act = if restarted { TargetAct::Restart } else { TargetAct::Kill };
+    target::act(deployment, &host, &target, act)?;
+    Ok(Place::of_node(host))
 }

@@ -99,16 +99,6 @@ impl Deployment for Namespaces {
                 self.call(node, &request).map(drop)
             }
             Action::Disturb(disturbed) => relay::disturb(&mut self.agents, disturbed),
-            Action::Mtu { node, device, mtu } => {
-                self.call(node, &Request::SetMtu { device: device.clone(), mtu: *mtu }).map(drop)
-            }
-            Action::RemoveFilters { node, device } => {
-                self.call(node, &Request::RemoveFilters { device: device.clone() }).map(drop)
-            }
-            Action::Rate { node, device, rate_bps } => {
-                let request = Request::ChangeRate { device: device.clone(), rate_bps: *rate_bps };
-                self.call(node, &request).map(drop)
-            }
             Action::MoveGuest { guest, from, to } => guests::move_to(&mut self.agents, guest, from, to),
         }
     }

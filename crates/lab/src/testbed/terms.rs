@@ -98,31 +98,6 @@ pub enum Action {
     },
     /// Something is done to the frames of impaired links, while their ends keep their carrier.
     Disturb(Vec<Disturb>),
-    /// A node's end of a cable has another MTU.
-    Mtu {
-        /// Host or switch.
-        node: String,
-        /// Its device.
-        device: String,
-        /// Bytes.
-        mtu: u32,
-    },
-    /// The filters of a node's end of a cable are removed.
-    RemoveFilters {
-        /// Host or switch.
-        node: String,
-        /// Its device.
-        device: String,
-    },
-    /// A node's end of a cable sends at another rate.
-    Rate {
-        /// Host or switch.
-        node: String,
-        /// Its device.
-        device: String,
-        /// The rate, bit/s.
-        rate_bps: u64,
-    },
     /// A guest goes from one host's bridge to another's, as it is. Nobody is told.
     MoveGuest {
         /// The guest.

@@ -1,4 +1,4 @@
-//! Rates, durations and addresses as text.
+//! Values as a user writes them: rates, durations, numbers of bytes, parts of a hundred, addresses.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use nicteam_impair::Probability;
 
 /// Rates a link may have, bit/s: 1 Mbit/s to 100 Gbit/s.
-pub(crate) const RATE_BPS: std::ops::RangeInclusive<u64> = 1_000_000..=100_000_000_000;
+pub const RATE_BPS: std::ops::RangeInclusive<u64> = 1_000_000..=100_000_000_000;
 
 /// Reads a rate: `100mbit`, `2.5gbit`, `1g`, `500k`; letter case does not matter.
 ///
@@ -105,7 +105,7 @@ pub fn show_bytes(bytes: u64) -> String {
 ///
 /// # Errors
 /// What is wrong with the text, and a hint.
-pub(crate) fn parse_percent(text: &str) -> Result<Probability, (String, &'static str)> {
+pub fn parse_percent(text: &str) -> Result<Probability, (String, &'static str)> {
     const HINT: &str = "write per cent: `1%`, `0.05%`";
     let Some((number, unit)) = split(text) else {
         return Err((format!("`{text}` is no part of a hundred"), HINT));
@@ -174,7 +174,7 @@ pub fn show_duration(time: Duration) -> String {
 }
 
 /// Reads a host's address with its prefix length: `10.3.0.1/24`, `fd00::1/64`.
-pub(crate) fn parse_address(text: &str) -> Result<(IpAddr, u8), (String, &'static str)> {
+pub fn parse_address(text: &str) -> Result<(IpAddr, u8), (String, &'static str)> {
     const HINT: &str = "write it as `10.3.0.1/24` or `fd00::1/64`";
     let refused = || (format!("`{text}` is no IP address with prefix length"), HINT);
     let Some((address, prefix)) = text.split_once('/') else {
@@ -208,13 +208,13 @@ pub(crate) fn parse_address(text: &str) -> Result<(IpAddr, u8), (String, &'stati
 }
 
 /// The subnet of an address: its bits with the host part zero.
-pub(crate) fn subnet(address: IpAddr, prefix: u8) -> (bool, u128, u8) {
+pub fn subnet(address: IpAddr, prefix: u8) -> (bool, u128, u8) {
     let bits = if address.is_ipv4() { 32 } else { 128 };
     (address.is_ipv4(), to_bits(address) & !host_mask(bits, prefix), prefix)
 }
 
 /// Host `number` of the subnet that `address` is in, if the subnet has so many.
-pub(crate) fn nth_host(address: IpAddr, prefix: u8, number: u128) -> Option<IpAddr> {
+pub fn nth_host(address: IpAddr, prefix: u8, number: u128) -> Option<IpAddr> {
     let (v4, base, _) = subnet(address, prefix);
     let mask = host_mask(if v4 { 32 } else { 128 }, prefix);
     let last = if v4 && prefix < 31 { mask.saturating_sub(1) } else { mask };
@@ -228,7 +228,7 @@ pub(crate) fn nth_host(address: IpAddr, prefix: u8, number: u128) -> Option<IpAd
 }
 
 /// The address at the same place in the n-th subnet of this size after its own, if there are so many.
-pub(crate) fn in_nth_subnet(address: IpAddr, prefix: u8, n: u32) -> Option<IpAddr> {
+pub fn in_nth_subnet(address: IpAddr, prefix: u8, n: u32) -> Option<IpAddr> {
     let bits = if address.is_ipv4() { 32 } else { 128 };
     let step = host_mask(bits, prefix).checked_add(1)?;
     let moved = to_bits(address).checked_add(step.checked_mul(u128::from(n))?)?;
