@@ -18,7 +18,7 @@ pub fn shrink<T: Clone, E>(all: &[T], mut fails: impl FnMut(&[T]) -> Result<bool
         };
         let mut found = None;
         // Of two parts, each is what is left without the other.
-        let alone = chunks.iter().cloned().filter(|_| chunks.len() > 2).map(|chunk| (chunk, 2));
+        let alone = chunks.iter().filter(|_| chunks.len() > 2).map(|chunk| (chunk.clone(), 2));
         let fewer = (0..chunks.len()).map(|place| (without(place), (chunks.len() - 1).max(2)));
         for (some, next) in alone.chain(fewer) {
             if fails(&some)? {

@@ -4,9 +4,10 @@
 
 use std::time::Duration;
 
-use nicteam_chaos::{Cable, Chance, Fault, Field, Plan, draw};
+use nicteam_chaos::{Cable, Chance, Fault, Field, Plan, draw, promised_ms};
+use nicteam_record as record;
 use nicteam_simnet::{Host, Node, OneOf, Switch, Way, World};
-use nicteam_team::{Config, Duplex, MemberLink, Mode, Team, Time};
+use nicteam_team::{Action, Config, Duplex, MemberLink, Mode, Team, Time};
 use nicteam_wire::Mac;
 
 /// Members of each team.
@@ -60,7 +61,13 @@ struct Lab {
     world: World<Station>,
     config: Config,
     by_switch: bool,
+    /// Frames that were sent as probes: when, from which host, of which flow; and whether they arrived.
+    probes: Vec<(Time, usize, u8, bool)>,
 }
+
+/// Flows that are probed in each direction, and how often.
+const FLOWS: u8 = 4;
+const PROBED_EACH: Duration = Duration::from_millis(100);
 
 impl Lab {
     fn new(config: Config, by_switch: bool, seed: u64) -> Lab {
@@ -90,7 +97,7 @@ impl Lab {
                 world.change(node, join).unwrap();
             }
         }
-        Lab { world, config, by_switch }
+        Lab { world, config, by_switch, probes: Vec::new() }
     }
 
     /// What faults can happen to.
@@ -154,9 +161,52 @@ impl Lab {
         frame.extend([0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1 + from as u8, 10, 0, 0, 1 + to as u8]);
         frame.extend([0x9c, flow, 0x9c, 0x40, 0, 26, 0, 0]);
         frame.resize(60, 0);
-        self.world.change(from, |it, now| it.host().transmit(&frame, now));
+        let action = self.world.change(from, |it, now| it.host().transmit(&frame, now));
+        let Action::Stripe { member, src, dst, .. } = action else {
+            self.world.run(Duration::from_millis(1));
+            return self.received(to) > before;
+        };
+        // The dataplane notes that the peer has traffic, so that its paths are probed often.
+        self.world.node_mut(from).host().notes.sent(dst);
         self.world.run(Duration::from_millis(1));
-        self.received(to) > before
+        let arrived = self.received(to) > before;
+        if arrived {
+            self.world.node_mut(to).host().notes.heard(member, src);
+        }
+        arrived
+    }
+
+    /// Lets time pass, with a probe of every flow now and then.
+    fn pass(&mut self, until: Time) {
+        while self.world.now() < until {
+            let now = self.world.now();
+            for (from, flow) in (0..2).flat_map(|from| (0..FLOWS).map(move |flow| (from, flow))) {
+                let arrived = self.carries(from, flow);
+                self.probes.push((now, from, flow, arrived));
+            }
+            let left = until.since(self.world.now());
+            self.world.run(PROBED_EACH.saturating_sub(self.world.now().since(now)).min(left));
+        }
+    }
+
+    /// The longest time in which no probe of one flow arrived, of those sent in this time, milliseconds.
+    fn silence_ms(&self, from: Time, until: Time) -> f64 {
+        let mut longest = Duration::ZERO;
+        for (host, flow) in (0..2).flat_map(|from| (0..FLOWS).map(move |flow| (from, flow))) {
+            let own = self
+                .probes
+                .iter()
+                .filter(|(at, of, number, _)| *at >= from && *at < until && (*of, *number) == (host, flow));
+            let mut silent_from = None;
+            for (at, _, _, arrived) in own {
+                match (arrived, silent_from) {
+                    (true, _) => silent_from = None,
+                    (false, None) => silent_from = Some(*at),
+                    (false, Some(begin)) => longest = longest.max(at.since(begin)),
+                }
+            }
+        }
+        longest.as_secs_f64() * 1e3
     }
 
     /// Frames that members of a host received.
@@ -166,16 +216,16 @@ impl Lab {
     }
 }
 
-/// Carries two minutes of faults out; what each team is like then.
-fn two_minutes(config: &Config, by_switch: bool, seed: u64) -> (Lab, Vec<Fault>) {
+/// Carries two minutes of faults out, so many at a time; what each team is like then.
+fn two_minutes(config: &Config, by_switch: bool, seed: u64, at_once: usize) -> (Lab, Vec<Fault>) {
     let mut lab = Lab::new(config.clone(), by_switch, seed);
     let plan = Plan {
         seed,
         begins: Duration::from_secs(10),
         ends: MINUTES - QUIET,
-        every: Duration::from_millis(900),
+        every: Duration::from_millis(if at_once == 1 { 9000 } else { 900 }),
         lasts: Duration::from_millis(50)..=Duration::from_secs(4),
-        at_once: 3,
+        at_once,
         kinds: KINDS.to_vec(),
     };
     let faults = draw(&plan, &lab.field());
@@ -184,12 +234,10 @@ fn two_minutes(config: &Config, by_switch: bool, seed: u64) -> (Lab, Vec<Fault>)
     let mut times: Vec<_> = begins.chain(faults.iter().map(|fault| (over(fault), true, fault))).collect();
     times.sort_by_key(|(at, ends, _)| (*at, !*ends));
     for (at, ends, fault) in times {
-        let wait = (Time::ZERO + at).since(lab.world.now());
-        lab.world.run(wait);
+        lab.pass(Time::ZERO + at);
         lab.carry_out(fault, ends);
     }
-    let rest = (Time::ZERO + MINUTES).since(lab.world.now());
-    lab.world.run(rest);
+    lab.pass(Time::ZERO + MINUTES);
     (lab, faults)
 }
 
@@ -204,7 +252,7 @@ fn every_mode_carries_again_after_two_minutes_of_faults() {
     for mode in [Mode::ActiveBackup, Mode::BalanceTlb, Mode::BalanceAlb, Mode::Stripe, Mode::Ad, Mode::BalanceXor] {
         let by_switch = !matches!(mode, Mode::Ad | Mode::BalanceXor);
         for seed in 0..4 {
-            let (mut lab, faults) = two_minutes(&config(mode), by_switch, seed);
+            let (mut lab, faults) = two_minutes(&config(mode), by_switch, seed, 3);
             assert!(faults.len() > 30, "{} faults", faults.len());
             for node in 0..2 {
                 let Station::Host(host) = lab.world.node(node) else { unreachable!() };
@@ -219,10 +267,61 @@ fn every_mode_carries_again_after_two_minutes_of_faults() {
     }
 }
 
+/// What a record says of a network with this team at both ends.
+fn topology(config: &Config) -> record::Topology {
+    let options = config.options().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let team = |node: &str| record::Team {
+        node: node.to_owned(),
+        device: "team0".to_owned(),
+        peer: String::new(),
+        mode: config.mode.to_string(),
+        xmit_hash_policy: String::new(),
+        options,
+        members: Vec::new(),
+        engine: "nicteam".to_owned(),
+        dataplane: "bpf".to_owned(),
+        engine_version: String::new(),
+        offloads: std::collections::BTreeMap::new(),
+    };
+    let host = record::Host { name: "a".to_owned(), ..record::Host::default() };
+    record::Topology { hosts: vec![host], switches: Vec::new(), links: Vec::new(), teams: vec![team("a")] }
+}
+
+#[test]
+fn no_fault_takes_longer_than_its_mode_promises() {
+    for mode in [Mode::ActiveBackup, Mode::BalanceTlb, Mode::BalanceAlb, Mode::Stripe, Mode::Ad, Mode::BalanceXor] {
+        let mut config = config(mode);
+        if mode == Mode::Ad {
+            config.set("lacp_rate", "fast").unwrap();
+        }
+        let (by_switch, topology) = (!matches!(mode, Mode::Ad | Mode::BalanceXor), topology(&config));
+        for seed in 0..8 {
+            let (lab, faults) = two_minutes(&config, by_switch, seed, 1);
+            assert!(faults.len() >= 6, "{} faults", faults.len());
+            for (place, fault) in faults.iter().enumerate() {
+                let over = fault.at + fault.lasts.unwrap_or_default();
+                let until = faults.get(place + 1).map_or(MINUTES, |next| next.at);
+                let ms = |time: Duration| time.as_secs_f64() * 1e3;
+                let seen = record::Fault {
+                    t_ms: ms(fault.at),
+                    over_ms: Some(ms(over)),
+                    until_ms: ms(until),
+                    kind: fault.kind.to_owned(),
+                    team: Some("team0".to_owned()),
+                    ..record::Fault::default()
+                };
+                let promised_ms = promised_ms(&seen, &topology).unwrap();
+                let silence_ms = lab.silence_ms(Time::ZERO + fault.at, Time::ZERO + until);
+                assert!(silence_ms <= promised_ms, "{mode}, seed {seed}, {fault}: {silence_ms} of {promised_ms} ms");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_seed_is_the_same_two_minutes_each_time() {
     let log = |seed| {
-        let (lab, _) = two_minutes(&config(Mode::Ad), false, seed);
+        let (lab, _) = two_minutes(&config(Mode::Ad), false, seed, 3);
         (lab.world.flown(), format!("{:?}", (lab.received(0), lab.received(1))))
     };
     assert_eq!(log(3), log(3));
