@@ -5,6 +5,7 @@
 //! machine lacks something that is named; 130 stopped by a signal.
 #![forbid(unsafe_code)]
 
+mod advise;
 mod convert;
 mod doctor;
 mod explain;
@@ -60,6 +61,7 @@ enum Command {
     Export(convert::Export),
     /// Tell which member a flow, or each frame of a capture, takes.
     Which(which::Args),
+    Advise(advise::Args),
     /// Open vSwitch's commands about bonds, in its words.
     #[command(subcommand)]
     Ovs(ovs::Command),
@@ -109,6 +111,7 @@ fn main() -> ExitCode {
         Command::Import(args) => return ended(convert::import(&args)),
         Command::Export(args) => return ended(convert::export(&args)),
         Command::Which(args) => which::run(&args),
+        Command::Advise(args) => advise::run(&args),
         Command::Storage(command) => storage::run(&command),
         Command::Sweep(args) => sweep::run(&args),
         Command::Doctor(args) => return ended(doctor::run(&args)),

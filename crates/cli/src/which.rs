@@ -1,6 +1,6 @@
 //! `nicteam which`: the member that a flow, or each frame of a capture, takes.
 
-mod capture;
+pub(crate) mod capture;
 
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};

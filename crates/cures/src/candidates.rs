@@ -12,7 +12,7 @@ const OF_SWITCHES: [&str; 3] = ["src-dst-port", "src-dst-ip", "src-dst-mac"];
 /// Sets of changes, of equal ones the better first. `hosts`: those at the ends of the finding's connections.
 pub(crate) fn of(scene: &Scene, finding: &Finding, hosts: &[&str]) -> Vec<Vec<Change>> {
     match finding.cause.as_str() {
-        "hash" | "polarised" => policies(scene, finding),
+        "hash" => policies(scene, finding),
         "active-backup"
         | "load-balancing"
         | "learning"
@@ -21,7 +21,7 @@ pub(crate) fn of(scene: &Scene, finding: &Finding, hosts: &[&str]) -> Vec<Vec<Ch
         | "reordering"
         | "peer-does-not-stripe"
         | "one-sided" => groups(scene, hosts),
-        "unequal-turns" | "slow-member" => [without_slow_members(scene, finding), groups(scene, hosts)].concat(),
+        "unequal-turns" => [without_slow_members(scene, finding), groups(scene, hosts)].concat(),
         "not-aggregating" => lacp(scene, finding),
         _ => Vec::new(),
     }
@@ -42,7 +42,7 @@ fn change(node: &str, what: &str, value: &str) -> Change {
 
 /// Other hash policies at the node that chose, and at those that would be as narrow.
 fn policies(scene: &Scene, finding: &Finding) -> Vec<Vec<Change>> {
-    let hashes = |finding: &&Finding| matches!(finding.cause.as_str(), "hash" | "polarised");
+    let hashes = |finding: &&Finding| finding.cause == "hash";
     let chose =
         [finding].into_iter().chain(finding.as_narrow.iter().filter(hashes)).filter_map(|it| it.node.as_deref());
     let mut nodes: Vec<&str> = chose.collect();

@@ -43,16 +43,14 @@ fn ends<'r>(run: &'r Run, finding: &Finding) -> Vec<&'r str> {
 
 /// Whether a finding is about how links are chosen.
 fn is_of_a_choice(finding: &Finding) -> bool {
-    const CHOICES: [&str; 11] = [
+    const CHOICES: [&str; 9] = [
         "hash",
-        "polarised",
         "active-backup",
         "load-balancing",
         "learning",
         "broadcast",
         "reordering",
         "unequal-turns",
-        "slow-member",
         "buckets",
         "peer-does-not-stripe",
     ];

@@ -8,8 +8,7 @@ use crate::scene::Scene;
 const UNKNOWN: [&str; 2] = ["unexplained", "unknown"];
 
 /// Causes that a prediction knows: it loses to them what the run loses. To others it loses nothing.
-const PREDICTED: [&str; 8] =
-    ["active-backup", "buckets", "broadcast", "full", "hash", "load-balancing", "not-aggregating", "polarised"];
+const PREDICTED: [&str; 6] = ["active-backup", "buckets", "broadcast", "full", "hash", "load-balancing"];
 
 /// The missing share of a run that has its findings, by cause.
 ///

@@ -227,7 +227,8 @@ impl Scene {
                 if option == "mode" {
                     // The groups that face it are made anew.
                     let own = team.members.clone();
-                    self.teams.retain(|team| team.node == node || !team.members.iter().any(|cable| own.contains(cable)));
+                    self.teams
+                        .retain(|team| team.node == node || !team.members.iter().any(|cable| own.contains(cable)));
                 }
             }
             _ => return None,

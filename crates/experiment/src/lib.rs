@@ -22,6 +22,7 @@ mod addresses;
 mod by_hand;
 mod catalog;
 mod chaos;
+mod changed;
 mod congestion;
 mod engine;
 mod event;
@@ -64,6 +65,7 @@ use toml::de::DeTable;
 
 pub use by_hand::{ByHand, fault, fault_kinds, fault_text};
 pub use catalog::{Builtin, FindError, Group, MAX_FILE_BYTES, Source, builtin, find};
+pub use changed::changed;
 pub use congestion::{check_congestion, check_mptcp};
 pub use engine::{Engine, KERNEL_OPTIONS, Unsupported, openvswitch_settings};
 pub use event::{

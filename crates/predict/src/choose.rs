@@ -129,7 +129,7 @@ impl<'n> Choosers<'n> {
 }
 
 /// The bucket of a frame's IP destination: all its bytes, XORed (`_simple_hash`).
-fn destination(frame: &Frame<'_>) -> usize {
+pub(crate) fn destination(frame: &Frame<'_>) -> usize {
     let bytes = if frame.ethertype() == ethertype::IPV4 { 16..20 } else { 24..40 };
     let address = frame.payload().get(bytes).unwrap_or_default();
     usize::from(address.iter().fold(0, |sum, byte| sum ^ byte)) % BUCKETS

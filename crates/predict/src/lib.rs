@@ -22,6 +22,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod advise;
 mod choose;
 pub mod engines;
 mod network;

@@ -1,4 +1,5 @@
 //! Properties of rates, and the ways of flows.
 
+mod advise;
 mod rates;
 mod ways;

@@ -11,6 +11,7 @@ mod predict;
 mod progress;
 mod tune;
 mod up;
+mod verify;
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -84,7 +85,11 @@ pub(crate) struct Run {
     /// reported; `nicteam lab compare` says what differs. A run that a hypervisor disturbed is done again.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=MOST_REPETITIONS as i64))]
     repeat: u32,
-    /// Print the record as JSON instead of the table.
+    /// Carry out each run again with each change that a finding of it proposes, and print what was predicted beside what was
+    /// measured. The changed runs go to the folder verified in that of the results.
+    #[arg(long, conflicts_with = "repeat")]
+    verify: bool,
+    /// Print the record as JSON instead of the table; with --verify, with a list `verified`.
     #[arg(long)]
     json: bool,
 }
@@ -170,7 +175,15 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
     // Verdicts fail nothing here, and neither does a former record that is not there.
     let former = check::former(&experiment).unwrap_or_default();
     let judged = nicteam_expect::judge(&experiment.expect, std::slice::from_ref(&bundle.record), &former);
-    tell(&bundle, run.json, &nicteam_report::verdicts(&judged, &style()))?;
+    let verdicts = nicteam_report::verdicts(&judged, &style());
+    if run.verify && stopped_by.is_none() {
+        if !run.json {
+            tell(&bundle, false, &verdicts)?;
+        }
+        let verified = verify::verify(&experiment, &bundle, &options)?;
+        return verify::tell(&bundle.record, &verified, run.json);
+    }
+    tell(&bundle, run.json, &verdicts)?;
     let Some(error) = stopped_by else { return chaos::judge(&experiment, &bundle) };
     let failure = Failure::from(error);
     Err(match bundle.record.partial() {

@@ -10,7 +10,7 @@ use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
 
 /// Why a capture could not be read to its end.
 #[derive(Debug)]
-pub(super) enum CaptureError {
+pub(crate) enum CaptureError {
     /// The file cannot be opened.
     Open(io::Error),
     /// It is neither pcap nor pcapng.
@@ -55,18 +55,18 @@ impl fmt::Display for CaptureError {
 }
 
 /// An open capture of which nothing was taken yet.
-pub(super) struct Capture {
+pub(crate) struct Capture {
     reader: Box<dyn PcapReaderIterator + Send>,
 }
 
 impl Capture {
     /// Opens a file and finds out which of the two it is.
-    pub(super) fn open(path: &Path) -> Result<Capture, CaptureError> {
+    pub(crate) fn open(path: &Path) -> Result<Capture, CaptureError> {
         Capture::read(File::open(path).map_err(CaptureError::Open)?, BUFFER)
     }
 
     /// The same of what is not a file, with a buffer of so many bytes at first.
-    pub(super) fn read(bytes: impl Read + Send + 'static, buffer: usize) -> Result<Capture, CaptureError> {
+    pub(crate) fn read(bytes: impl Read + Send + 'static, buffer: usize) -> Result<Capture, CaptureError> {
         match create_reader(buffer, bytes) {
             Ok(reader) => Ok(Capture { reader }),
             Err(PcapError::ReadError) => Err(CaptureError::Open(io::Error::other("cannot be read"))),
@@ -77,7 +77,7 @@ impl Capture {
 
     /// Hands each frame to `take`: its number from 0, the bytes that were
     /// captured, and how many it had on the wire.
-    pub(super) fn for_each_frame(
+    pub(crate) fn for_each_frame(
         mut self,
         mut take: impl FnMut(u64, &[u8], usize) -> io::Result<()>,
     ) -> Result<(), CaptureError> {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use nicteam_record::{Connection, ConnectionSample};
 use nicteam_sys::tcp::{self, TcpInfo};
 use nicteam_sys::{mptcp, sched};
+use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage, bind, listen, setsockopt, socket, sockopt};
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,8 @@ const CHUNK: usize = 256 * 1024;
 /// How long a connection may take to come about. Generous: it guards against a
 /// path that passes nothing.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// When no further connection comes in for so long, none will.
+const QUIET_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The kind.
 #[derive(Debug)]
@@ -115,7 +118,7 @@ impl kind::Ends for Arc<Ends> {
     }
 
     fn start(&self) -> Result<(), Failure> {
-        let start = Instant::now();
+        let (mut known, mut last) = (0, Instant::now());
         let expected = self.expected.load(Ordering::Relaxed);
         loop {
             if let Some(failure) = lock(&self.failures).first() {
@@ -125,8 +128,12 @@ impl kind::Ends for Arc<Ends> {
             if there >= expected {
                 break;
             }
-            if start.elapsed() > CONNECT_TIMEOUT {
-                return Err(format!("{there} of {expected} connections came about").into());
+            if there > known {
+                (known, last) = (there, Instant::now());
+            }
+            // The others were refused at their clients, where a host that cannot be reached is a result.
+            if last.elapsed() > QUIET_TIMEOUT {
+                break;
             }
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -181,12 +188,25 @@ impl Ends {
         Ok(())
     }
 
-    /// Opens these connections.
+    /// Opens these connections. One to a host that cannot be reached carries nothing, which is a result.
     fn connect(&self, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
+        let mut silent: Vec<IpAddr> = Vec::new();
         for spec in connections {
-            let stream =
-                open(&spec).map_err(|error| format!("cannot connect {} to {}: {error}", spec.client, spec.server))?;
-            self.take_in(&spec, stream, spec.client_sends)?;
+            if silent.contains(&spec.server.ip()) {
+                self.expected.fetch_sub(1, Ordering::Relaxed);
+                continue;
+            }
+            match open(&spec) {
+                Ok(stream) => self.take_in(&spec, stream, spec.client_sends)?,
+                Err(error) if is_unreachable(&error) => {
+                    self.expected.fetch_sub(1, Ordering::Relaxed);
+                    // Nobody answers for this address; that takes seconds to find out.
+                    if error.downcast_ref() == Some(&Errno::EHOSTUNREACH) {
+                        silent.push(spec.server.ip());
+                    }
+                }
+                Err(error) => return Err(format!("cannot connect {} to {}: {error}", spec.client, spec.server).into()),
+            }
         }
         Ok(())
     }
@@ -308,6 +328,11 @@ fn listen_on(socket: OwnedFd, mut address: SocketAddr, mptcp: bool) -> Result<Tc
     bind(socket.as_raw_fd(), &SockaddrStorage::from(address))?;
     listen(&socket, nix::sys::socket::Backlog::MAXCONN)?;
     Ok(TcpListener::from(socket))
+}
+
+/// Whether the network, not the host, is why there is no connection.
+fn is_unreachable(error: &Failure) -> bool {
+    matches!(error.downcast_ref(), Some(Errno::EHOSTUNREACH | Errno::ENETUNREACH | Errno::ETIMEDOUT))
 }
 
 /// Opens a connection from its own port.

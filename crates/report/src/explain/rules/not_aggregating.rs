@@ -6,7 +6,7 @@ use nicteam_team::Mode;
 use super::Rule;
 use super::full::WHOLE;
 use crate::explain::aggregation::LeftOut;
-use crate::explain::hop::{Hop, HopLink};
+use crate::explain::hop::{Hop, HopLink, is_idle};
 use crate::explain::limits::{FilledBy, Limit};
 use crate::explain::words;
 
@@ -24,7 +24,8 @@ impl Rule for NotAggregating {
         if limit.filled_by == FilledBy::Payload && enough {
             return None;
         }
-        let mut hops = limit.hops.iter().copied().filter(|hop| is_full(hop));
+        let nothing = limit.connections().all(|connection| connection.delivered_bps == 0.0);
+        let mut hops = limit.suspects().into_iter().filter(|hop| nothing || is_full(hop));
         let (hop, left_out) = hops.find_map(|hop| Some((hop, left_out(limit.picture.run, hop)?)))?;
         let finding = Finding {
             side: hop.side,
@@ -37,7 +38,12 @@ impl Rule for NotAggregating {
     }
 
     fn sentence(&self, finding: &Finding) -> Option<String> {
-        Some(format!("{}: {}", words::side(finding), finding.details::<LeftOut>()?.words()))
+        let nothing = finding.hops.first()?.links.iter().all(|link| is_idle(link.load));
+        let nothing = match nothing {
+            true => " Nothing passed: frames that come by members that do not aggregate are dropped.",
+            false => "",
+        };
+        Some(format!("{}: {}{nothing}", words::side(finding), finding.details::<LeftOut>()?.words()))
     }
 }
 
