@@ -86,7 +86,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     } else {
         let texts: Vec<&str> = found.iter().map(|(.., text)| text.as_str()).collect();
         say::data(say::visible(texts.join("\n")))?;
-        earlier.unseen.iter().for_each(|line| say::line(format_args!("warning: not read: {line}")));
+        let unseen = earlier.unseen.iter().chain(&watched.unseen);
+        unseen.for_each(|line| say::line(format_args!("warning: not read: {line}")));
     }
     let is_good = found.iter().all(|(_, explanation, _)| explanation.is_good);
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -43,6 +43,9 @@ pub(crate) fn unknown(view: &View<'_>) -> Vec<String> {
     if view.traits.is_none() {
         unknown.push(format!("how {} spreads frames: its mode is not known", view.bundle().name));
     }
+    if let Some(path) = view.facts.path.filter(|path| path.is_good) {
+        unknown.extend(path.findings.iter().map(|why| format!("which packets pass the path to {}: {why}", path.to)));
+    }
     unknown.extend(view.bundle().unseen.iter().cloned());
     unknown
 }

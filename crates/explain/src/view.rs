@@ -115,7 +115,13 @@ impl<'a> View<'a> {
 
     /// True if there is too little to say anything of a direction.
     pub fn is_idle(&self, direction: Direction) -> bool {
-        self.facts.bundle.members.iter().map(|of| self.packets(&of.name, direction)).sum::<u64>() < IDLE_PACKETS
+        self.packets_of_all(direction) < IDLE_PACKETS
+    }
+
+    /// Packets of all members in the time.
+    pub fn packets_of_all(&self, direction: Direction) -> u64 {
+        let members = self.facts.bundle.members.iter();
+        members.fold(0, |sum, of| sum.saturating_add(self.packets(&of.name, direction)))
     }
 
     /// The member that carries most of a direction, and its share.
@@ -144,7 +150,7 @@ impl<'a> View<'a> {
     pub fn busy_connections(&self) -> impl Iterator<Item = &'a nicteam_bundles::traffic::Connection> {
         let is_ours = |address: IpAddr| self.facts.addresses.contains(&address);
         let connections = self.facts.connections.iter();
-        connections.filter(move |of| of.sent_bytes + of.received_bytes > 0 && is_ours(of.key.local.ip()))
+        connections.filter(move |of| of.sent_bytes.max(of.received_bytes) > 0 && is_ours(of.key.local.ip()))
     }
 
     /// True if the far end of the links is the host that all these flows come from: there is no switch between.

@@ -3,11 +3,16 @@
 use std::collections::BTreeMap;
 
 use nicteam_bundles::traffic::{Claim, FlowKey, Neighbour, TCP};
-use nicteam_bundles::{Kind, Problem, state};
+use nicteam_bundles::{Counters, Kind, Problem, state};
 use nicteam_explain::{Path, Place, Side, Sure, Weight};
 use nicteam_wire::Mac;
 
 use crate::common::{World, connection, to_one_host};
+
+/// Plants a fault.
+type Plant = fn(&mut World);
+/// Raises a counter of a member.
+type Count = fn(&mut Counters);
 
 #[test]
 fn a_switch_that_hashes_by_mac_is_named() {
@@ -140,7 +145,7 @@ fn a_port_without_lacp_is_named() {
 
 #[test]
 fn other_reasons_not_to_aggregate_are_told_apart() {
-    let cases: [(&str, fn(&mut World)); 6] = [
+    let cases: [(&str, Plant); 6] = [
         ("leads to another system", |world| {
             world.port(2).partner.as_mut().unwrap().system = "02:00:00:00:00:77".to_owned()
         }),
@@ -184,7 +189,7 @@ fn a_partner_that_is_missing_is_named_once() {
 
 #[test]
 fn a_link_that_is_down_is_named() {
-    let cases: [(&str, Side, fn(&mut World)); 3] = [
+    let cases: [(&str, Side, Plant); 3] = [
         ("no carrier", Side::Link, |world| world.member(1).carrier = false),
         ("set down", Side::Host, |world| (world.member(1).admin_up, world.member(1).carrier) = (false, false)),
         ("does not use it", Side::Link, |_| {}),
@@ -311,7 +316,8 @@ fn one_heavy_flow_is_named_and_limits_when_its_link_is_full() {
 
 #[test]
 fn a_lossy_member_is_named_by_its_counters() {
-    let cases: [(&str, fn(&mut nicteam_bundles::Counters)); 4] = [
+    let cases: [(&str, Count); 5] = [
+        ("dropped received", |of| of.rx_drops = 5000),
         ("damaged", |of| of.rx_errors = 50),
         ("damaged", |of| of.rx_missed = 50),
         ("could not send", |of| of.tx_errors = 50),

@@ -82,6 +82,6 @@ fn failures_of_the_past_are_told_and_are_no_fault() {
 fn drops_that_are_few_are_frames_that_nobody_wants() {
     let mut world = World::aggregate(2).flows(&to_one_host(16, &[0, 1], &[0, 1]));
     world = world.carries(0, 100e6, 100e6).carries(1, 100e6, 100e6);
-    world.rates.devices.get_mut("eth0").unwrap().counted.rx_drops = 12;
+    world.rates.devices.get_mut("eth0").unwrap().counted.rx_drops = 90;
     world.is_good();
 }

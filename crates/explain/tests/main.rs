@@ -1,5 +1,6 @@
 //! Tests of this crate.
 
+mod any;
 mod common;
 mod faults;
 mod good;

@@ -99,21 +99,16 @@ struct Taps {
 
 impl Taps {
     fn open(bundles: &[Bundle], unseen: &mut Vec<String>) -> Taps {
-        let mut taps = Taps { sockets: Vec::new(), headers: BTreeMap::new(), one_of: FIRST_SHARE };
+        let none = Taps { sockets: Vec::new(), headers: BTreeMap::new(), one_of: FIRST_SHARE };
+        let headers = bundles.iter().map(|bundle| (bundle.name.clone(), Headers::default())).collect();
+        let mut taps = Taps { sockets: Vec::new(), headers, one_of: FIRST_SHARE };
         for (bundle, member) in bundles.iter().flat_map(|bundle| bundle.members.iter().map(move |of| (bundle, of))) {
             let Some(index) = member.index else { continue };
             match Socket::open(index, FIRST_SHARE) {
-                Ok(socket) => {
-                    taps.headers.entry(bundle.name.clone()).or_default();
-                    taps.sockets.push((bundle.name.clone(), member.name.clone(), socket));
-                }
-                Err(error) => {
-                    let why = "which member the frames of a flow use, and other hosts with addresses of this one";
-                    let cure = if is_privilege(&error) { ": that needs CAP_NET_RAW (sudo)" } else { "" };
-                    unseen.push(format!("{why}{cure}: {error}"));
-                    // It is the same for all.
-                    return Taps { sockets: Vec::new(), headers: BTreeMap::new(), one_of: FIRST_SHARE };
-                }
+                Ok(socket) => taps.sockets.push((bundle.name.clone(), member.name.clone(), socket)),
+                // It is the same for all; whoever has no headers knows why.
+                Err(error) if is_privilege(&error) => return none,
+                Err(error) => unseen.push(format!("frames of {}: {error}", member.name)),
             }
         }
         taps

@@ -78,15 +78,13 @@ fn by_headers(view: &View<'_>, flows: &[Placed<'_>], links: usize) -> Option<Fin
 fn sent(view: &View<'_>) -> Option<String> {
     let flows = view.flows(Direction::Out);
     let used = members(&flows).len();
-    (used > 1).then(|| {
-        format!("this host sends {} of them by {used} links", plural(flows.len(), "flow").replace(" of them", ""))
-    })
+    (used > 1).then(|| format!("this host sends {} by {used} links", plural(flows.len(), "flow")))
 }
 
 /// Where headers may not be read: the counters, and the connections that there are.
 fn by_counters(view: &View<'_>, links: usize) -> Option<Finding> {
     let keys: Vec<FlowKey> = view.busy_connections().map(|of| of.key).collect();
-    let packets: u64 = view.bundle().members.iter().map(|of| view.packets(&of.name, Direction::In)).sum();
+    let packets = view.packets_of_all(Direction::In);
     let (top, share) = view.top(Direction::In)?;
     let of_packets = view.packets(&top.name, Direction::In) as f64 / packets.max(1) as f64;
     if keys.len() < LEAST_FLOWS || packets < LEAST_PACKETS || of_packets < 0.97 {
@@ -138,7 +136,7 @@ fn finding(view: &View<'_>, flows: &[Placed<'_>], key: &Key, sure: Sure, evidenc
     finding.gain = Some(match flows.len() {
         0 => format!("up to {} instead of one link's", rate(speed)),
         count => format!(
-            "{} on {} links (all but {}): up to {} where {} comes now",
+            "{} would use {} links (in all but {}): up to {} where {} comes now",
             plural(count, "flow"),
             links.len(),
             odds(chance(links.len(), count - 1)),

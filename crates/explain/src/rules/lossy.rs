@@ -10,11 +10,14 @@ use crate::view::{Direction, View};
 
 pub(super) struct Lossy;
 
-/// Fewer damaged frames may be chance; fewer dropped ones may be frames that nobody wants.
+/// Fewer damaged frames may be chance.
 const LEAST_ERRORS: u64 = 3;
+/// Fewer dropped frames, and a smaller share of all, are no loss worth a word.
 const LEAST_DROPS: u64 = 10;
-/// The share of the frames from which on drops are a loss.
 const SHARE: f64 = 0.001;
+/// The same of received ones: the kernel counts frames of protocols that nobody listens to among them.
+const LEAST_RX_DROPS: u64 = 100;
+const RX_SHARE: f64 = 0.01;
 /// The share of segments that a lossy link has sent again, and how much more than the others.
 const RESENT: f64 = 0.005;
 const TIMES_THE_OTHERS: f64 = 5.0;
@@ -36,12 +39,12 @@ impl Rule for Lossy {
 fn counted(view: &View<'_>, member: &Member) -> Vec<Finding> {
     let counted: Counters = view.facts.rates.of(&member.name).counted;
     let name = &member.name;
-    let share = |lost: u64, passed: u64| lost as f64 / (lost + passed).max(1) as f64;
+    let share = |lost: u64, passed: u64| lost as f64 / lost.saturating_add(passed).max(1) as f64;
     let mut findings = Vec::new();
     let damaged = counted.rx_errors.max(counted.rx_missed);
     let ways = [
         ("received damaged frames by", damaged, counted.rx_packets, LEAST_ERRORS, 0.0),
-        ("dropped received frames of", counted.rx_drops, counted.rx_packets, LEAST_DROPS, SHARE),
+        ("dropped received frames of", counted.rx_drops, counted.rx_packets, LEAST_RX_DROPS, RX_SHARE),
         ("could not send frames by", counted.tx_errors, counted.tx_packets, LEAST_ERRORS, 0.0),
         ("dropped frames that were to be sent by", counted.tx_drops, counted.tx_packets, LEAST_DROPS, SHARE),
     ];
@@ -102,7 +105,9 @@ fn resent(view: &View<'_>) -> Option<Finding> {
         .into_iter()
         .map(|member| {
             let own = view.busy_connections().filter(|of| member_of(of.key) == Some(member.name.as_str()));
-            let (sent, again) = own.fold((0, 0), |(sent, again), of| (sent + of.segments, again + of.retransmits));
+            let (sent, again) = own.fold((0_u64, 0_u64), |(sent, again), of| {
+                (sent.saturating_add(of.segments), again.saturating_add(of.retransmits))
+            });
             (member, sent, again)
         })
         .collect();
@@ -110,7 +115,8 @@ fn resent(view: &View<'_>) -> Option<Finding> {
     let (member, sent, again) =
         counts.iter().max_by(|one, other| share(one.1, one.2).total_cmp(&share(other.1, other.2)))?;
     let others = counts.iter().filter(|of| of.0.name != member.name);
-    let (other_sent, other_again) = others.fold((0, 0), |(sent, again), of| (sent + of.1, again + of.2));
+    let (other_sent, other_again) =
+        others.fold((0_u64, 0_u64), |(sent, again), of| (sent.saturating_add(of.1), again.saturating_add(of.2)));
     let is_lossy = share(*sent, *again) >= RESENT
         && *again >= LEAST_RESENT
         && other_sent > 0
