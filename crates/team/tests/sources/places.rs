@@ -13,6 +13,7 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/experiment/src/catalog.rs", "the shipped experiment of that name"),
     ("crates/experiment/src/engine/able.rs", "a switch's group is a team of these modes"),
     ("crates/experiment/src/engine/ovs.rs", "what Open vSwitch calls the modes that it has"),
+    ("crates/explain/src/rules/active_backup.rs", "the name of its cause"),
     ("crates/formats/src/dladm.rs", "what an aggregation is, with LACP and without"),
     ("crates/formats/src/draft.rs", "what NetworkManager's `balance-slb` is"),
     ("crates/formats/src/freebsd.rs", "what lagg's protocols are"),
