@@ -195,7 +195,7 @@ impl Bundle {
         self.members.iter().find(|member| member.name == name)
     }
 
-    /// The devices whose counters tell of its traffic: its members, and its own device if it has one.
+    /// The devices whose counters show its traffic: its members, and its own device if it has one.
     pub fn devices(&self) -> impl Iterator<Item = &str> {
         self.members.iter().map(|member| member.name.as_str()).chain(self.device.as_deref())
     }

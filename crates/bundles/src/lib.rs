@@ -1,6 +1,6 @@
 //! The bundles of a host at one moment, as values.
 //!
-//! A [`Bundle`] is several links used as one, whoever runs them: a team of nicteam, a bond of the kernel, a bond of Open
+//! A [`Bundle`] is several links used as one: a team of nicteam, a bond of the kernel, a bond of Open
 //! vSwitch, a team of teamd. [`read`] makes it from the texts by which these say how they are. A [`Sample`] has the
 //! counters of devices at a time, and two samples make [`Rates`].
 //!

@@ -106,7 +106,7 @@ impl Taps {
             let Some(index) = member.index else { continue };
             match Socket::open(index, FIRST_SHARE) {
                 Ok(socket) => taps.sockets.push((bundle.name.clone(), member.name.clone(), socket)),
-                // It is the same for all; whoever has no headers knows why.
+                // It is the same for all members. Without headers the reason is known.
                 Err(error) if is_privilege(&error) => return none,
                 Err(error) => unseen.push(format!("frames of {}: {error}", member.name)),
             }
