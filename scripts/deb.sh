@@ -72,10 +72,13 @@ put 755 "$binary" usr/bin/nicteam
 strip --strip-debug "$root/usr/bin/nicteam"
 put 644 packaging/nicteam@.service usr/lib/systemd/system/nicteam@.service
 put 755 packaging/nicteam-generator usr/lib/systemd/system-generators/nicteam-generator
+put 644 packaging/nicteam-metrics.service usr/lib/systemd/system/nicteam-metrics.service
 put 644 packaging/README etc/nicteam/README
 doc=usr/share/doc/nicteam
 put 644 packaging/team0.toml $doc/examples/team0.toml
-for file in docs/*.md docs/*.json docs/guide/*.md; do
+put 644 packaging/prometheus/nicteam.rules.yml $doc/examples/prometheus/nicteam.rules.yml
+put 644 packaging/grafana/nicteam.json $doc/examples/grafana/nicteam.json
+for file in docs/*.md docs/*.json docs/guide/*.md docs/design/*.md; do
     put 644 "$file" "$doc/${file#docs/}"
 done
 zipped CHANGELOG.md $doc/changelog

@@ -2,13 +2,20 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Seek, SeekFrom, Stdout, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::Error;
 
 /// Bytes gathered before they are written.
 const GATHERED: usize = 64 * 1024;
+
+/// What a pipe takes whole (limits.h).
+const PIPE_BUF: usize = 4096;
 
 /// A file or standard output.
 #[derive(Debug)]
@@ -68,20 +75,21 @@ impl Output {
     /// Adds a block.
     ///
     /// # Errors
-    /// What waited cannot be written; the file ends behind its last whole block then.
-    pub fn add(&mut self, block: &[u8]) -> io::Result<()> {
+    /// As [`Output::flush`].
+    pub fn add(&mut self, block: &[u8], stop: BorrowedFd<'_>) -> io::Result<()> {
         self.waiting.extend_from_slice(block);
-        if self.waiting.len() < GATHERED { Ok(()) } else { self.flush() }
+        if self.waiting.len() < GATHERED { Ok(()) } else { self.flush(stop) }
     }
 
     /// Writes what waits.
     ///
     /// # Errors
-    /// As [`Output::add`].
-    pub fn flush(&mut self) -> io::Result<()> {
+    /// It cannot be written; the file ends behind its last whole block then. [`ErrorKind::Interrupted`]: the reader of a
+    /// pipe reads nothing, and `stop` became readable.
+    pub fn flush(&mut self, stop: BorrowedFd<'_>) -> io::Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
         match &mut self.to {
-            To::Stdout(stdout) | To::Text(stdout) => stdout.write_all(&waiting).and_then(|()| stdout.flush())?,
+            To::Stdout(stdout) | To::Text(stdout) => write_or_stop(stdout, &waiting, stop)?,
             To::File(file) => {
                 if let Err((error, taken)) = write_as_much(file, &waiting) {
                     // Blocks say their length: those that are whole stay.
@@ -95,6 +103,30 @@ impl Output {
         self.written += waiting.len() as u64;
         Ok(())
     }
+}
+
+/// Waits for the reader, but not for ever: a pipe with room takes [`PIPE_BUF`] bytes at once.
+fn write_or_stop(stdout: &mut Stdout, bytes: &[u8], stop: BorrowedFd<'_>) -> io::Result<()> {
+    for piece in bytes.chunks(PIPE_BUF) {
+        loop {
+            let mut fds = [PollFd::new(stdout.as_fd(), PollFlags::POLLOUT), PollFd::new(stop, PollFlags::POLLIN)];
+            match poll(&mut fds, PollTimeout::NONE) {
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            // With both, the rest is written.
+            if fds[0].any().unwrap_or(false) {
+                break;
+            }
+            if fds[1].any().unwrap_or(false) {
+                return Err(ErrorKind::Interrupted.into());
+            }
+        }
+        // The library's own buffer would wait for a line's end.
+        stdout.write_all(piece)?;
+        stdout.flush()?;
+    }
+    Ok(())
 }
 
 fn write_as_much(file: &mut File, bytes: &[u8]) -> Result<(), (io::Error, usize)> {

@@ -16,10 +16,10 @@ use crate::filter::Filter;
 use crate::pcapng::{Direction, Interface, Packet, Pcapng, Statistics};
 use crate::text;
 
-/// How often the bundle is looked at: whoever sends by which rule may change.
+/// How often the bundle is looked at: its members and its rule may change.
 const LOOK: Duration = Duration::from_millis(250);
 /// How long frames may wait for others before they are written, so that the reader of a pipe sees them.
-const LINGER: Duration = Duration::from_millis(200);
+const LONGEST_WAIT: Duration = Duration::from_millis(200);
 
 /// What was captured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,7 +41,8 @@ pub struct Lost {
 
 /// A capture of a bundle.
 #[derive(Debug)]
-pub struct Capture {
+pub struct Capture<'a> {
+    signals: &'a Signals,
     bundle: Bundle,
     filter: Filter,
     output: Output,
@@ -64,13 +65,20 @@ struct Tap {
     lost: u64,
 }
 
-impl Capture {
-    /// Begins one, in the calling thread's network namespace; `limit`: after so many frames it ends.
+impl<'a> Capture<'a> {
+    /// Begins one, in the calling thread's network namespace; `limit`: after so many frames it ends. A signal ends it, too.
     ///
     /// # Errors
     /// A device cannot be heard, or nothing can be written.
-    pub fn begin(bundle: Bundle, filter: Filter, output: Output, limit: Option<u64>) -> Result<Capture, Error> {
+    pub fn begin(
+        bundle: Bundle,
+        filter: Filter,
+        output: Output,
+        limit: Option<u64>,
+        signals: &'a Signals,
+    ) -> Result<Capture<'a>, Error> {
         let mut capture = Capture {
+            signals,
             bundle,
             filter,
             output,
@@ -93,10 +101,10 @@ impl Capture {
     ///
     /// # Errors
     /// Nothing more can be written, or the system refuses.
-    pub fn run(&mut self, signals: &Signals, mut look: impl FnMut() -> Option<Bundle>) -> Result<Counts, Error> {
+    pub fn run(&mut self, mut look: impl FnMut() -> Option<Bundle>) -> Result<Counts, Error> {
         let (mut looked, mut flushed) = (Instant::now(), Instant::now());
         while !self.is_full() {
-            if signals.next()?.is_some() {
+            if self.signals.next()?.is_some() {
                 break;
             }
             if looked.elapsed() >= LOOK {
@@ -105,9 +113,9 @@ impl Capture {
                 self.bundle = bundle;
                 self.follow()?;
             }
-            self.wait(signals);
+            self.wait();
             self.receive()?;
-            if flushed.elapsed() >= LINGER {
+            if flushed.elapsed() >= LONGEST_WAIT {
                 flushed = Instant::now();
                 self.flush()?;
             }
@@ -178,50 +186,51 @@ impl Capture {
         Ok(())
     }
 
-    fn wait(&self, signals: &Signals) {
+    fn wait(&self) {
         let sockets = self.taps.iter().filter_map(|tap| tap.sniffer.as_ref());
         let mut ready: Vec<PollFd<'_>> =
             sockets.map(|sniffer| PollFd::new(sniffer.as_fd(), PollFlags::POLLIN)).collect();
-        ready.push(PollFd::new(signals.as_fd(), PollFlags::POLLIN));
+        ready.push(PollFd::new(self.signals.as_fd(), PollFlags::POLLIN));
         // An interrupted wait is a short one.
         let _ = poll(&mut ready, PollTimeout::from(100_u8));
     }
 
-    /// Takes what came, a batch of each device; how many frames.
+    /// Takes what came, a batch of each device, and writes it in the order of time; how many frames.
     fn receive(&mut self) -> Result<usize, Error> {
-        let mut all = 0;
+        let mut came: Vec<(Duration, Vec<u8>)> = Vec::new();
+        let is_text = self.output.is_text();
         for place in 0..self.taps.len() {
-            let Capture { bundle, pcapng, taps, room, frames, limit, output, .. } = self;
-            let is_text = output.is_text();
+            let Capture { bundle, pcapng, taps, room, .. } = self;
             let tap = &mut taps[place];
             let Some(sniffer) = &tap.sniffer else { continue };
-            let (mut blocks, mut bytes) = (Vec::new(), Vec::new());
             let on = (!tap.is_bundle).then_some(&tap.device);
             let received = sniffer.receive(room, |heard| {
-                if limit.is_none_or(|limit| *frames < limit) {
-                    *frames += 1;
-                    let (comment, direction) = describe(bundle, on, &heard);
-                    if is_text {
-                        blocks.extend(text::line(&tap.device.name, direction, &heard, &comment).into_bytes());
-                    } else {
-                        blocks.extend(block(pcapng, tap.interface, &heard, (direction, &comment), &mut bytes));
-                    }
-                }
+                let (comment, direction) = describe(bundle, on, &heard);
+                let written = match is_text {
+                    true => text::line(&tap.device.name, direction, &heard, &comment).into_bytes(),
+                    false => block(pcapng, tap.interface, &heard, (direction, &comment)),
+                };
+                came.push((heard.at, written));
             });
             match received {
-                Ok(count) => {
-                    tap.received += count as u64;
-                    all += count;
-                }
+                Ok(count) => tap.received += count as u64,
                 Err(error) if is_gone(&error) => {
                     self.count_lost(place);
                     self.taps[place].sniffer = None;
                 }
                 Err(error) => return Err(error.into()),
             }
-            self.write(&blocks)?;
         }
-        Ok(all)
+        let count = came.len();
+        // Of one time, the bundle's own device comes first, as its frame did.
+        came.sort_by_key(|(at, _)| *at);
+        let left = self.limit.map_or(u64::MAX, |limit| limit - self.frames.min(limit));
+        came.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+        for (_, written) in came {
+            self.write(&written)?;
+            self.frames += 1;
+        }
+        Ok(count)
     }
 
     fn count_lost(&mut self, place: usize) {
@@ -236,12 +245,12 @@ impl Capture {
     }
 
     fn write(&mut self, blocks: &[u8]) -> Result<(), Error> {
-        let done = self.output.add(blocks);
+        let done = self.output.add(blocks, self.signals.as_fd());
         self.written(done)
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        let done = self.output.flush();
+        let done = self.output.flush(self.signals.as_fd());
         self.written(done)
     }
 
@@ -273,22 +282,13 @@ fn describe(bundle: &Bundle, on: Option<&Link>, heard: &Heard<'_>) -> (String, D
 }
 
 /// A frame as a block. The tag beside it goes back among its bytes.
-fn block(
-    pcapng: &Pcapng,
-    interface: u32,
-    heard: &Heard<'_>,
-    (direction, comment): (Direction, &str),
-    bytes: &mut Vec<u8>,
-) -> Vec<u8> {
+fn block(pcapng: &Pcapng, interface: u32, heard: &Heard<'_>, (direction, comment): (Direction, &str)) -> Vec<u8> {
     const MACS: usize = 12;
-    bytes.clear();
     let (macs, rest) = heard.bytes.split_at(heard.bytes.len().min(MACS));
-    bytes.extend_from_slice(macs);
     let tag = heard.tag.map(|tag| [tag.protocol.to_be_bytes(), tag.tci.to_be_bytes()].concat()).unwrap_or_default();
-    bytes.extend_from_slice(&tag);
-    bytes.extend_from_slice(rest);
+    let bytes = [macs, &tag, rest].concat();
     let original = heard.original + tag.len();
-    pcapng.packet(&Packet { interface, at: heard.at, bytes, original, direction, comment })
+    pcapng.packet(&Packet { interface, at: heard.at, bytes: &bytes, original, direction, comment })
 }
 
 /// The device is not there any more.

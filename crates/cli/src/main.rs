@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod advise;
+mod capture;
 mod convert;
 mod doctor;
 mod explain;
@@ -13,6 +14,7 @@ mod failure;
 mod host;
 mod lab;
 mod manual;
+mod metrics;
 mod ovs;
 mod privileges;
 mod say;
@@ -20,6 +22,7 @@ mod service;
 mod storage;
 mod sweep;
 mod team;
+mod top;
 mod value;
 mod which;
 
@@ -62,6 +65,9 @@ enum Command {
     /// Tell which member a flow, or each frame of a capture, takes.
     Which(which::Args),
     Advise(advise::Args),
+    Capture(capture::Args),
+    Top(top::Args),
+    Metrics(metrics::Args),
     /// Open vSwitch's commands about bonds, in its words.
     #[command(subcommand)]
     Ovs(ovs::Command),
@@ -112,6 +118,9 @@ fn main() -> ExitCode {
         Command::Export(args) => return ended(convert::export(&args)),
         Command::Which(args) => which::run(&args),
         Command::Advise(args) => advise::run(&args),
+        Command::Capture(args) => capture::run(&args),
+        Command::Top(args) => top::run(&args),
+        Command::Metrics(args) => metrics::run(&args),
         Command::Storage(command) => storage::run(&command),
         Command::Sweep(args) => sweep::run(&args),
         Command::Doctor(args) => return ended(doctor::run(&args)),

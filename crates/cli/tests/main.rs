@@ -37,6 +37,7 @@ mod guest {
 /// Mostly waits: many at once.
 mod live {
     mod addressing;
+    mod capture;
     mod check;
     mod cleanup;
     mod copies;
@@ -70,6 +71,7 @@ mod live {
     mod testbed;
     mod traffic_test;
     mod tune;
+    mod watch;
 }
 
 /// Counts lost frames at moments that a busy machine would move: a few at once, and nothing that computes beside them.

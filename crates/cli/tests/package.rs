@@ -42,6 +42,7 @@ fn a_package_brings_what_a_host_needs() {
     for (mode, path) in [
         ("-rwxr-xr-x root/root", "./usr/bin/nicteam"),
         ("-rw-r--r-- root/root", "./usr/lib/systemd/system/nicteam@.service"),
+        ("-rw-r--r-- root/root", "./usr/lib/systemd/system/nicteam-metrics.service"),
         ("-rwxr-xr-x root/root", "./usr/lib/systemd/system-generators/nicteam-generator"),
         ("-rw-r--r-- root/root", "./etc/nicteam/README"),
         ("-rw-r--r-- root/root", "./usr/share/bash-completion/completions/nicteam"),
@@ -53,6 +54,9 @@ fn a_package_brings_what_a_host_needs() {
         ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/THIRD-PARTY"),
         ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/service.md"),
         ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/guide/first-team.md"),
+        ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/design/README.md"),
+        ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/examples/prometheus/nicteam.rules.yml"),
+        ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/examples/grafana/nicteam.json"),
         ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/examples/team0.toml"),
     ] {
         let is_there = |line: &str| line.starts_with(mode) && line.ends_with(&format!(" {path}"));
@@ -145,24 +149,29 @@ fn a_new_installation_starts_nothing_where_policy_rc_d_forbids_it() {
 }
 
 #[test]
-fn systemd_understands_the_unit() {
-    let folder = own_folder("unit");
-    fs::create_dir_all(&folder).unwrap();
-    let unit = fs::read_to_string(root().join("packaging/nicteam@.service")).unwrap();
-    let lines = unit.lines().filter(|line| !line.starts_with("Documentation="));
-    let here: String = lines.map(|line| line.replace("/usr/bin/nicteam", NICTEAM) + "\n").collect();
-    let path = folder.join("nicteam@team0.service");
-    fs::write(&path, here).unwrap();
-    let checked =
-        output(Command::new("systemd-analyze").args(["verify", "--man=no", "--recursive-errors=no"]).arg(&path));
-    fs::remove_dir_all(folder).unwrap();
-    let Some(checked) = checked else {
-        return eprintln!("SKIPPED: no systemd-analyze");
-    };
-    // What it says of other units, and of a machine without systemd, is not of this one.
-    let said = text(&checked);
-    let own: Vec<&str> = said.lines().filter(|line| line.contains("nicteam@")).collect();
-    assert_eq!(own, [] as [&str; 0]);
+fn systemd_understands_the_units() {
+    for (file, name) in
+        [("nicteam@.service", "nicteam@team0.service"), ("nicteam-metrics.service", "nicteam-metrics.service")]
+    {
+        let folder = own_folder("unit");
+        fs::create_dir_all(&folder).unwrap();
+        let unit = fs::read_to_string(root().join("packaging").join(file)).unwrap();
+        let lines = unit.lines().filter(|line| !line.starts_with("Documentation="));
+        let here: String = lines.map(|line| line.replace("/usr/bin/nicteam", NICTEAM) + "\n").collect();
+        let path = folder.join(name);
+        fs::write(&path, here).unwrap();
+        let checked =
+            output(Command::new("systemd-analyze").args(["verify", "--man=no", "--recursive-errors=no"]).arg(&path));
+        fs::remove_dir_all(folder).unwrap();
+        let Some(checked) = checked else {
+            return eprintln!("SKIPPED: no systemd-analyze");
+        };
+        // What it says of other units, and of a machine without systemd, is not of this one.
+        let said = text(&checked);
+        let own: Vec<&str> =
+            said.lines().filter(|line| line.contains("nicteam@") || line.contains("nicteam-metrics")).collect();
+        assert_eq!(own, [] as [&str; 0]);
+    }
 }
 
 /// The names of all commands that `--help` shows, each with its parents'.

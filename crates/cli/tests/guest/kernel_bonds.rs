@@ -54,6 +54,42 @@ fn a_bond_of_the_kernel_is_read_as_it_was_written() {
     assert_eq!(lines(read), lines(written), "{printed}");
 }
 
+/// A bond of the kernel with traffic, watched.
+const WATCHED: &str = "mount -t tmpfs none /run && cd /run && export PATH=/usr/sbin:/sbin:/usr/bin:/bin && \
+    ip link add name m0 type veth peer name p0 && ip link add name m1 type veth peer name p1 && \
+    ip link set p0 up && ip link set p1 up && \
+    ip link add name bond0 type bond mode balance-xor miimon 100 xmit_hash_policy layer2 && \
+    ip link set m0 master bond0 && ip link set m1 master bond0 && ip link set bond0 up && sleep 1 && \
+    ip address add 10.0.0.1/24 dev bond0 && \
+    ip neighbour add 10.0.0.2 lladdr 02:00:00:00:00:02 dev bond0 || exit 1
+    (sleep 1; ping -c 8 -i 0.2 -W 1 10.0.0.2 >/dev/null) &
+    $NICTEAM capture bond0 -c 6 2>said; echo \"captured $?\"; cat said
+    $NICTEAM top bond0 --once --interval 200ms
+    $NICTEAM metrics --once --textfile /run && cat /run/nicteam.prom";
+
+#[test]
+fn a_bond_of_the_kernel_is_captured_shown_and_counted() {
+    let nicteam = Path::new(env!("CARGO_BIN_EXE_nicteam"));
+    let agent = nicteam.with_file_name("nicteam-oracle-agent");
+    assert!(agent.exists(), "no {}; hint: cargo build -p nicteam-oracle", agent.display());
+    let Some(mut guest) = nicteam_oracle::guest(agent.to_str().unwrap()) else { return };
+    let script = WATCHED.replace("$NICTEAM", nicteam.to_str().unwrap());
+    let printed = guest.run("/bin/sh", &["-c", &script]).unwrap_or_else(|refusal| panic!("{refusal}"));
+    assert!(printed.contains("captured 0"), "{printed}");
+    // The driver sent each frame by the member that our hash names.
+    let (captured, rest) = printed.split_once("captured 0").unwrap();
+    let by_member =
+        captured.lines().filter(|line| line.contains(": by m") && line.contains("balance-xor, layer2, hash 0x"));
+    assert!(by_member.count() > 0 && !captured.contains("the rule names"), "{printed}");
+    assert!(
+        rest.lines()
+            .any(|line| line.starts_with("bond0 ") && line.contains("2/2 up") && line.contains("kernel balance-xor")),
+        "{printed}"
+    );
+    assert!(rest.contains("nicteam_bundle_members_up{bundle=\"bond0\",kind=\"kernel\"} 2\n"), "{printed}");
+    assert!(!rest.contains("node_bonding_slaves{master=\"bond0\"}"), "node_exporter has it: {printed}");
+}
+
 /// Lines in no order: the driver has an order of its options, a file that of its author.
 fn lines(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();

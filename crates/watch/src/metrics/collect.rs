@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use nicteam_bundles::{Bundle, Kind, Member, Port, PortEnd, state};
 use nicteam_daemon::{MemberState, TeamStatus};
 
+use super::escape::escaped;
 use super::registry::{self as all, Metric};
 use crate::snapshot::{Snapshot, Tally};
 
@@ -36,7 +37,7 @@ impl Values {
         debug_assert_eq!(labels.len(), metric.labels.len(), "{}", metric.name);
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
         // As they are written, two that differ in what is cut off are one.
-        let written = labels.iter().map(|label| super::encode::escaped(label)).collect();
+        let written = labels.iter().map(|label| escaped(label)).collect();
         if self.known.insert((metric.name, written)) {
             self.samples.entry(metric.name).or_default().push((labels, value));
         } else {

@@ -3,10 +3,8 @@
 use std::fmt::Write;
 
 use super::collect::Values;
+use super::escape::escaped;
 use super::registry::{METRICS, Type};
-
-/// A label's value is cut behind so many bytes.
-const LONGEST: usize = 256;
 
 /// The two formats that Prometheus reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,28 +56,6 @@ pub fn encode(values: &Values, format: Format) -> String {
     }
     if format == Format::OpenMetrics {
         text += "# EOF\n";
-    }
-    text
-}
-
-/// A label's value: quotes, backslashes and line ends as the formats want it; other control characters written out, so
-/// that a name steers no terminal; not longer than a name can be.
-pub(super) fn escaped(value: &str) -> String {
-    let mut text = String::with_capacity(value.len());
-    for character in value.chars() {
-        if text.len() >= LONGEST {
-            text.push('…');
-            break;
-        }
-        match character {
-            '\\' => text += "\\\\",
-            '"' => text += "\\\"",
-            '\n' => text += "\\n",
-            steers if steers.is_control() => {
-                let _ = write!(text, "\\\\u{{{:x}}}", u32::from(steers));
-            }
-            other => text.push(other),
-        }
     }
     text
 }

@@ -5,6 +5,7 @@
 
 mod collect;
 mod encode;
+mod escape;
 pub mod http;
 pub mod registry;
 mod request;

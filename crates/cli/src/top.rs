@@ -1,0 +1,112 @@
+//! `nicteam top`: what the bundles of this host carry, live.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use nicteam_sys::signals::Signals;
+use nicteam_watch::Watcher;
+use nicteam_watch::top::{self, Ended, Model, View, rows, table};
+use nix::sys::signal::Signal;
+
+use crate::failure::Failure;
+use crate::{say, value};
+
+/// Show what the bundles of this host carry, live.
+///
+/// Teams of nicteam, bonds of the kernel, bonds of Open vSwitch, teams of teamd: each member with what it sends and
+/// receives, its share, its losses and its LACP state; peers and paths of stripe; events. The bars are parts of the speed
+/// of the link. Keys: q quit, p pause, s sort, u unit, e events, arrows scroll. NO_COLOR=1 leaves colours out.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  nicteam top\n  nicteam top team0\n  nicteam top --once\n  nicteam top --json --interval 5s"
+)]
+pub(crate) struct Args {
+    /// A team or bond; all by default.
+    team: Option<String>,
+    /// Print one plain table and end. Its rates are those of one interval.
+    #[arg(long)]
+    once: bool,
+    /// Print a JSON value for each interval; with --once, one.
+    #[arg(long)]
+    json: bool,
+    /// Between two looks: 1s, 500ms.
+    #[arg(long, value_parser = value::duration, default_value = "1s")]
+    interval: Duration,
+}
+
+/// The shortest interval: looks cost the teams a little.
+const SHORTEST: Duration = Duration::from_millis(100);
+
+/// Shows it.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    // Ahead of the first thread.
+    let signals = Signals::catch(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])?;
+    let mut watcher = Watcher::open()?;
+    let interval = args.interval.max(SHORTEST);
+    let only = args.team.as_deref().map(nicteam_daemon::control::meant);
+    if args.once || args.json {
+        return print(args, only.as_deref(), &mut watcher, (interval, &signals));
+    }
+    if !std::io::stdout().is_terminal() {
+        return Err(
+            Failure::wrong_input("standard output is no terminal").hint(Some("`nicteam top --once` prints a table"))
+        );
+    }
+    if let Some(name) = &only {
+        find(&rows(None, &watcher.look()?, Some(name)), name)?;
+    }
+    let has_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb");
+    let model = Model::new(only, has_colour);
+    match top::run(model, interval, &signals, move || watcher.look().map_err(|error| error.to_string())) {
+        Ok(Ended::ByUser) => Ok(()),
+        Ok(Ended::BySignal) => Err(Failure::interrupted("stopped by a signal")),
+        Err(error) => Err(Failure::failed(error)),
+    }
+}
+
+/// Without a terminal.
+fn print(
+    args: &Args,
+    only: Option<&str>,
+    watcher: &mut Watcher,
+    (interval, signals): (Duration, &Signals),
+) -> Result<(), Failure> {
+    let mut before = watcher.look()?;
+    loop {
+        if is_stopped(signals, interval)? {
+            return Ok(());
+        }
+        let now = watcher.look()?;
+        let view = rows(Some(&before), &now, only);
+        if let Some(name) = only {
+            find(&view, name)?;
+        }
+        let text = match args.json {
+            true => serde_json::to_string(&view).map_err(Failure::failed)? + "\n",
+            false => table(&view),
+        };
+        view.unseen.iter().for_each(|what| say::line(format_args!("nicteam: not seen: {}", say::visible(what))));
+        if !say::data_to_reader(text)? || args.once {
+            return Ok(());
+        }
+        before = now;
+    }
+}
+
+fn find(view: &View, name: &str) -> Result<(), Failure> {
+    if !view.bundles.is_empty() {
+        return Ok(());
+    }
+    let failure = Failure::failed(format!("there is no team or bond {name} here"));
+    Err(failure.hint(Some("`nicteam top --once` lists the bundles of this host")))
+}
+
+fn is_stopped(signals: &Signals, wait: Duration) -> Result<bool, Failure> {
+    use std::os::fd::AsFd;
+
+    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+    let wait = PollTimeout::try_from(wait).unwrap_or(PollTimeout::MAX);
+    let _ = poll(&mut [PollFd::new(signals.as_fd(), PollFlags::POLLIN)], wait);
+    Ok(signals.next()?.is_some())
+}
