@@ -49,7 +49,7 @@ pub fn changed(run: &Run, changes: &[Change]) -> Result<Run, String> {
         let members = ends.filter(|end| end.node == switch.name).map(|end| end.device.clone()).collect();
         let (node, device) = (switch.name.clone(), team.node.clone());
         let (peer, engine, mtu) = (team.node.clone(), engine.name().to_owned(), team.mtu);
-        teams.push(Team { node, device, peer, engine, config, members, mtu });
+        teams.push(Team { node, device, peer, engine, config, members, mtu, own_process: false });
     }
     Ok(changed)
 }

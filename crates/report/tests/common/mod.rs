@@ -149,6 +149,7 @@ pub fn run(spec: &Spec<'_>) -> Run {
         faults: Vec::new(),
         findings: Vec::new(),
         missing: None,
+        resources: Vec::new(),
         cpu: Cpu {
             busy: 0.41,
             stolen: 0.0,

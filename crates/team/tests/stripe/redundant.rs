@@ -302,6 +302,7 @@ fn way(seed: u64, delay_us: u64, loss: Loss) -> OneWay<u64> {
         loss,
         duplicate: Probability::percent(3).unwrap(),
         reorder,
+        ..Impairments::default()
     };
     OneWay::new(impairments, seed, Room::default()).unwrap()
 }
