@@ -1,7 +1,5 @@
 //! `nicteam advise`: which mode and policy suits given traffic.
 
-mod flows;
-
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -9,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nicteam_formats::{Network, Team, WRITERS, Writer};
 use nicteam_predict::advise::{Ranked, Traffic};
+use nicteam_predict::flow_lines;
 use nicteam_team::Mode;
 use nicteam_wire::Frame;
 use serde_json::json;
@@ -96,7 +95,7 @@ fn of_flows(path: &Path, members: u32) -> Result<Option<Traffic>, Failure> {
         Some("-") => Box::new(io::stdin().lock()),
         _ => Box::new(BufReader::with_capacity(1 << 20, File::open(path).map_err(|error| in_file(&error))?)),
     };
-    flows::for_each(
+    flow_lines::for_each(
         lines,
         |has_macs| Traffic::new(members, has_macs),
         |traffic, frame, bytes| traffic.add(frame, bytes),

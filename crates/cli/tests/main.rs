@@ -1,5 +1,6 @@
 //! The command, run as a user would run it.
 
+mod advise;
 mod common;
 mod convert;
 mod corpus;
@@ -58,6 +59,7 @@ mod live {
     mod ovs_text;
     mod ovs_vsctl;
     mod ping;
+    mod planted;
     mod programs;
     mod published;
     mod running;

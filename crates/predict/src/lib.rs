@@ -25,6 +25,7 @@
 pub mod advise;
 mod choose;
 pub mod engines;
+pub mod flow_lines;
 mod network;
 mod of_config;
 pub mod on_wire;

@@ -7,13 +7,20 @@ use std::net::IpAddr;
 use nicteam_wire::{Frame, Mac, ethertype};
 
 /// The columns, in their order; the MAC addresses may be missing.
-pub(super) const COLUMNS: &str = "src_ip,dst_ip,src_port,dst_port,protocol,bytes,src_mac,dst_mac";
+pub const COLUMNS: &str = "src_ip,dst_ip,src_port,dst_port,protocol,bytes,src_mac,dst_mac";
 
 /// What is wrong with a file of flows.
 #[derive(Debug)]
-pub(super) enum FlowError {
+pub enum FlowError {
+    /// It cannot be read.
     Read(io::Error),
-    Line { number: u64, why: String },
+    /// A line is no flow.
+    Line {
+        /// Which, from 1.
+        number: u64,
+        /// Why not.
+        why: String,
+    },
 }
 
 impl fmt::Display for FlowError {
@@ -29,8 +36,13 @@ impl fmt::Display for FlowError {
 #[derive(Default)]
 struct Head(Vec<u8>);
 
-/// Hands the frame of each flow to `take`, with the flow's bytes. `begin` is called before, with whether lines have MAC addresses.
-pub(super) fn for_each<S>(
+/// Hands the frame of each flow to `take`, with the flow's bytes. `begin` is called before, with whether lines have MAC
+/// addresses; nothing comes of a text without a flow.
+///
+/// # Errors
+///
+/// The first line that is no flow.
+pub fn for_each<S>(
     mut lines: impl BufRead,
     begin: impl FnOnce(bool) -> S,
     mut take: impl FnMut(&mut S, &Frame<'_>, u64),
