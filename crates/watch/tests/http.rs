@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use nicteam_bundles::Kind;
 use nicteam_watch::metrics::http::{CONNECTIONS, Look, Server};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::common::{bundle, of, snapshot};
 
@@ -96,6 +97,9 @@ fn what_is_asked_for_is_answered_and_nothing_else() {
 
 #[test]
 fn a_thousand_silent_connections_keep_no_scraper_out() {
+    // The clients are of this process, too.
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    setrlimit(Resource::RLIMIT_NOFILE, soft.max(hard.min(4096)), hard).unwrap();
     let served = usual();
     let silent: Vec<TcpStream> = (0..1000).map(|_| served.connect()).collect();
     for _ in 0..20 {

@@ -216,6 +216,39 @@ fn a_textfile_has_the_teams_and_one_table_suffices_for_a_script() {
     assert_eq!(no_terminal.status.code(), Some(2));
 }
 
+/// A host with the group that may look, seen by a user without privileges who is in it, and by one who is not.
+const UNPRIVILEGED: &str = r#"mount --make-rprivate / && mount -t tmpfs none /mnt && chmod 755 /mnt
+cp /etc/group /mnt/group && sed -i '/^nicteam:/d' /mnt/group && echo 'nicteam:x:64999:' >>/mnt/group
+mount --bind /mnt/group /etc/group && cp "$1" /mnt/nicteam && mkdir /mnt/out && chmod 777 /mnt/out
+export NICTEAM_STATE_DIR=/mnt/state
+ip link add m0 type veth peer name p0 && ip link set p0 up
+/mnt/nicteam team add team0 --members m0 --dataplane packet
+for groups in --groups=64999 --clear-groups; do
+    setpriv --reuid=65534 --regid=65534 $groups --bounding-set=-all --inh-caps=-all --no-new-privs \
+        /mnt/nicteam metrics --once --textfile /mnt/out
+    cat /mnt/out/nicteam.prom && echo ---
+done
+/mnt/nicteam team del team0"#;
+
+#[test]
+fn the_group_suffices_to_see_teams() {
+    if !may_make_networks() {
+        return;
+    }
+    if Command::new("setpriv").arg("--version").output().is_err() {
+        return eprintln!("SKIPPED: no setpriv to give privileges up");
+    }
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--net", "sh", "-ec", UNPRIVILEGED, "sh", env!("CARGO_BIN_EXE_nicteam")]);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let (text, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{text}{said}");
+    let [member, other, ..] = text.split("---\n").collect::<Vec<_>>()[..] else { panic!("{text}") };
+    assert!(member.contains("nicteam_bundle_members{bundle=\"team0\",kind=\"nicteam\"} 1\n"), "{member}");
+    assert!(member.contains("\nnicteam_exporter_unseen 0\n") && other.contains("\nnicteam_exporter_unseen 1\n"));
+    assert!(!other.contains("team0"), "{other}");
+}
+
 /// A terminal of 80 by 24 with `nicteam top` in it.
 struct Terminal {
     child: Killed,
