@@ -85,12 +85,12 @@ impl Faulty<'_> {
             Ask::Fault(text) => self.begin(&text).unwrap_or_else(Answer::Refused),
             Ask::Undo(number) => {
                 let is_meant = |it: &Active| number.is_none_or(|number| number == it.number);
-                let (over, left) = std::mem::take(&mut self.active).into_iter().partition(is_meant);
+                let (over, left): (Vec<_>, Vec<_>) = std::mem::take(&mut self.active).into_iter().partition(is_meant);
                 self.active = left;
-                match over {
-                    Vec { .. } if over.is_empty() => Answer::Refused("there is no such fault now".to_owned()),
-                    over => Answer::Done(over.into_iter().map(|it| self.undo(it)).collect()),
+                if over.is_empty() {
+                    return Answer::Refused("there is no such fault now".to_owned());
                 }
+                Answer::Done(over.into_iter().map(|it| self.undo(it)).collect())
             }
             Ask::List => Answer::Done(self.active.iter().map(|it| (Some(it.number), it.fault.event.words())).collect()),
         }
