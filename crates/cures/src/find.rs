@@ -1,5 +1,7 @@
 //! The cures of a finding.
 
+use std::collections::BTreeSet;
+
 use nicteam_record::{Change, Cure, Finding, Links, Run};
 
 use crate::candidates;
@@ -37,8 +39,8 @@ pub(crate) fn cures(run: &Run, scene: &Scene, finding: &Finding) -> Vec<Cure> {
 /// The hosts with the links at the ends of a finding's connections, in the order of the record.
 fn ends<'r>(run: &'r Run, finding: &Finding) -> Vec<&'r str> {
     let own = finding.connections.iter().filter_map(|place| run.connections.get(*place as usize));
-    let ends: Vec<&str> = own.flat_map(|it| [&it.from, &it.to]).map(|end| run.topology.links_of(end)).collect();
-    run.topology.hosts.iter().map(|host| host.name.as_str()).filter(|name| ends.contains(name)).collect()
+    let ends: BTreeSet<&str> = own.flat_map(|it| [&it.from, &it.to]).map(|end| run.topology.links_of(end)).collect();
+    run.topology.hosts.iter().map(|host| host.name.as_str()).filter(|name| ends.contains(*name)).collect()
 }
 
 /// Whether a finding is about how links are chosen.

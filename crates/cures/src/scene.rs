@@ -1,6 +1,6 @@
 //! A recorded run in the types of the crate `predict`, with teams that can be changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nicteam_predict::engines;
 use nicteam_predict::{Cable, Flow, Network, Node, NodeKind, Prediction, Team, aggregated, predict, uses};
@@ -226,9 +226,9 @@ impl Scene {
                 team.left_out.clear();
                 if option == "mode" {
                     // The groups that face it are made anew.
-                    let own = team.members.clone();
-                    self.teams
-                        .retain(|team| team.node == node || !team.members.iter().any(|cable| own.contains(cable)));
+                    let (own, nodes) = (team.members.clone(), &self.nodes);
+                    let faces = |team: &Changeable| team.members.iter().any(|cable| own.contains(cable));
+                    self.teams.retain(|team| nodes[team.node].kind != NodeKind::Switch || !faces(team));
                 }
             }
             _ => return None,
@@ -244,7 +244,8 @@ impl Scene {
             let traits = team.config.mode.traits();
             let groups = |scene: &Scene| {
                 scene.teams.iter().position(|other| {
-                    other.node != team.node && other.members.iter().any(|cable| team.members.contains(cable))
+                    scene.nodes[other.node].kind == NodeKind::Switch
+                        && other.members.iter().any(|cable| team.members.contains(cable))
                 })
             };
             if !traits.needs_group(&team.config) {
@@ -321,18 +322,19 @@ impl Foreseen<'_> {
             ends == [from, to] || ends == [to, from]
         };
         let all = (0..scene.cables.len()).filter(leads).count();
+        let connections: BTreeSet<u32> = connections.iter().copied().collect();
         let own = (0..scene.flows.len()).filter(|flow| connections.contains(&(scene.of_connection[*flow] as u32)));
-        let mut used: Vec<usize> = Vec::new();
+        let mut used: BTreeSet<usize> = BTreeSet::new();
         for hop in own.flat_map(|flow| self.prediction.hops(flow)) {
             match hop {
-                nicteam_predict::Hop::Cable { cable, from: at, .. } if at == from && leads(&cable) => used.push(cable),
+                nicteam_predict::Hop::Cable { cable, from: at, .. } if at == from && leads(&cable) => {
+                    used.insert(cable);
+                }
                 // Striped frames use all links of the team.
                 nicteam_predict::Hop::Team { .. } => used.extend((0..scene.cables.len()).filter(leads)),
                 _ => {}
             }
         }
-        used.sort_unstable();
-        used.dedup();
         Some([used.len(), all])
     }
 }

@@ -43,3 +43,41 @@ fn a_run_without_connections_is_not_predicted() {
     let run = serde_json::from_value(run).unwrap();
     assert_eq!(Scene::of(&run).unwrap_err(), "no connection is recorded");
 }
+
+/// Two hosts back to back by two cables, a team at each.
+fn back_to_back() -> nicteam_record::Run {
+    let host = |name: &str, number: u32| serde_json::json!({ "name": name, "address": format!("10.0.0.{number}/24"), "mac": format!("02:00:00:00:00:0{number}"), "device": "team0" });
+    let link = |device: &str| serde_json::json!({ "a": { "node": "a", "device": device }, "b": { "node": "b", "device": device }, "rate_bps": 100_000_000, "mtu": 1500 });
+    let team = |node: &str, peer: &str| {
+        serde_json::json!({ "node": node, "device": "team0", "peer": peer, "mode": "balance-xor", "xmit_hash_policy": "layer2",
+            "options": {}, "members": ["eth0", "eth1"], "engine": "nicteam" })
+    };
+    let connection = |index: u32| {
+        serde_json::json!({ "workload": "w", "index": index, "from": "a", "to": "b", "src": format!("10.0.0.1:{}", 40_000 + index),
+            "dst": "10.0.0.2:5001", "delivered_bps": 1e7, "retransmits": 0, "segments": 1, "rtt_us": 1.0, "congestion": "cubic" })
+    };
+    let run = serde_json::json!({
+        "name": "x", "description": null, "published": null, "published_of_limit": null,
+        "topology": { "hosts": [host("a", 1), host("b", 2)], "switches": [], "links": [link("eth0"), link("eth1")],
+            "teams": [team("a", "b"), team("b", "a")] },
+        "delivered_bps": 8e7, "limit_bps": 200e6 * 1448.0 / 1538.0, "of_limit": 0.42, "limit_reason": "", "members": [],
+        "connections": (0..8).map(connection).collect::<Vec<_>>(),
+        "cpu": { "busy": 0.0, "stolen": 0.0, "seconds": [] }, "measured_ms": 1.0, "warmup_ms": 0.0,
+        "delivered_counted_at": "", "members_counted_at": "", "samples": "", "samples_sha256": ""
+    });
+    serde_json::from_value(run).unwrap()
+}
+
+#[test]
+fn a_change_at_one_end_leaves_the_other_ends_team() {
+    let run = back_to_back();
+    let scene = Scene::of(&run).unwrap();
+    let share = |changes: &[Change]| scene.changed(changes).unwrap().predict().of_limit();
+    assert!((share(&[]) - 0.5).abs() < 1e-3, "by MAC address all take one link: {}", share(&[]));
+    assert!((share(&[change("a", "xmit_hash_policy", "layer3+4")]) - 1.0).abs() < 1e-3);
+    // Both ends stripe: that needs a team at both.
+    assert!((share(&[change("a", "mode", "stripe"), change("b", "mode", "stripe")]) - 1.0).abs() < 1e-3);
+    assert!(scene.changed(&[change("c", "mode", "stripe")]).is_none());
+    let links = scene.predict().links("a", "b", &(0..8).collect::<Vec<u32>>());
+    assert_eq!(links, Some([1, 2]));
+}

@@ -90,9 +90,10 @@ fn make(topology: &mut Topology, change: &Change) -> Result<(), String> {
             let team = topology.teams.iter_mut().find(|team| team.node == *node).ok_or("it has no team")?;
             set(team, option, value)?;
             if option == "mode" {
-                let (host, members) = (team.node.clone(), team.members.len());
                 // The groups that face it are made anew.
-                topology.teams.retain(|group| group.peer != host || members == 0);
+                let host = team.node.clone();
+                let switches: Vec<&str> = topology.switches.iter().map(|switch| switch.name.as_str()).collect();
+                topology.teams.retain(|group| group.peer != host || !switches.contains(&group.node.as_str()));
             }
             Ok(())
         }
