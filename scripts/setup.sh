@@ -7,7 +7,9 @@ set -eu
 
 build="gcc make clang libelf-dev zlib1g-dev pkg-config"
 storage="tgt libiscsi7 nfs-ganesha nfs-ganesha-vfs rpcbind fio"
-test="$storage iproute2 nftables iputils-ping iperf3 openvswitch-switch qemu-system-x86 systemd ifupdown netplan.io tcpdump tshark prometheus"
+test="$storage iproute2 nftables iputils-ping iperf3 openvswitch-switch qemu-system-x86 systemd ifupdown netplan.io tcpdump tshark"
+# Whose services would be in the way: installed without being started, and not enabled.
+silent="prometheus"
 # Not in every Debian: what they are for is left out there, by name.
 optional="softether-vpncmd"
 accept="mininet bridge-utils ethtool mmdebstrap e2fsprogs"
@@ -16,8 +18,8 @@ case "${1:-}" in
 build) wanted=$build ;;
 storage) wanted="$build $storage" ;;
 python) wanted="$build python3-venv" ;;
-test) wanted="$build $test" ;;
-accept | bench) wanted="$build $test $accept" ;;
+test) wanted="$build $test $silent" ;;
+accept | bench) wanted="$build $test $silent $accept" ;;
 *)
     echo "usage: $0 build|storage|test|accept|bench|python" >&2
     exit 2
@@ -42,6 +44,21 @@ install() {
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $1 >/dev/null
 }
 
+# The same, and no service of theirs runs now or after the next boot.
+install_silently() {
+    policy=/usr/sbin/policy-rc.d
+    if [ ! -e "$policy" ]; then
+        trap 'rm -f /usr/sbin/policy-rc.d' EXIT INT TERM
+        printf '#!/bin/sh\nexit 101\n' >"$policy"
+        chmod 755 "$policy"
+    fi
+    install "$1"
+    if [ -d /run/systemd/system ]; then
+        # shellcheck disable=SC2086 # a list of words
+        systemctl disable --quiet $1 || :
+    fi
+}
+
 missing=
 for package in $wanted; do
     is_installed "$package" || missing="$missing $package"
@@ -53,7 +70,15 @@ if [ -n "$missing" ] && [ "$(id -u)" -ne 0 ]; then
 fi
 if [ -n "$missing" ]; then
     apt-get update -qq
-    install "$missing"
+    loud= quiet=
+    for package in $missing; do
+        case " $silent " in
+        *" $package "*) quiet="$quiet $package" ;;
+        *) loud="$loud $package" ;;
+        esac
+    done
+    [ -z "$loud" ] || install "$loud"
+    [ -z "$quiet" ] || install_silently "$quiet"
 fi
 
 case "$1" in test | accept | bench) ;; *) exit 0 ;; esac
