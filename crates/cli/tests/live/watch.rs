@@ -40,7 +40,7 @@ fn teamed() -> (TeamHost, TeamHost) {
 /// Prometheus with the rules that are shipped, whose alerts wait no longer than a second.
 struct Prometheus {
     folder: PathBuf,
-    _process: Killed,
+    process: Killed,
 }
 
 impl Prometheus {
@@ -60,7 +60,7 @@ impl Prometheus {
         command.args(["--web.listen-address=127.0.0.1:9090", "--log.level=error"]).stdin(Stdio::null());
         process::in_netns(&mut command, &host.host.netns);
         process::die_with_parent(&mut command);
-        Prometheus { _process: Killed(command.spawn().unwrap()), folder }
+        Prometheus { process: Killed(command.spawn().unwrap()), folder }
     }
 
     /// How many series a query finds.
@@ -77,7 +77,9 @@ impl Prometheus {
 
 impl Drop for Prometheus {
     fn drop(&mut self) {
-        // The process ends with its own value, after this; what it still writes goes with its folder then.
+        // Ahead of its folder, in which it writes.
+        let _ = self.process.0.kill();
+        let _ = self.process.0.wait();
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
