@@ -1,7 +1,7 @@
 //! What faults broke, from records.
 
 use nicteam_chaos::{broken, promised_ms};
-use nicteam_record::{Datagrams, Fault, Resources, Run, Team};
+use nicteam_record::{Cpu, Datagrams, Fault, Resources, Run, Team};
 use serde_json::json;
 
 /// Two hosts with a team of this mode each, and a connection.
@@ -16,7 +16,7 @@ fn run(mode: &str, options: &[(&str, &str)]) -> Run {
     let connection = json!({ "workload": "w", "index": 0, "from": "a", "to": "b", "src": "", "dst": "",
         "delivered_bps": 1e6, "retransmits": 0, "segments": 0, "rtt_us": 0.0, "congestion": "",
         "datagrams": { "sent": 100, "received": 100, "lost": 0, "reordered": 0, "duplicated": 0 } });
-    let cpu = json!({ "busy": 0.1, "stolen": 0.0, "seconds": [] });
+    let cpu = serde_json::to_value(Cpu::default()).unwrap();
     let run = json!({ "name": "r", "description": null, "published": null, "published_of_limit": null,
         "topology": { "hosts": [host("a"), host("b")], "switches": [], "links": [], "teams": [team("a"), team("b")] },
         "delivered_bps": 1e6, "limit_bps": 1e6, "of_limit": 1.0, "limit_reason": "", "members": [],

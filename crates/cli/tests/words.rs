@@ -64,7 +64,7 @@ const SHORT: [(&str, usize); 2] = [("README.md", 120), ("ARCHITECTURE.md", 250)]
 
 /// Private words that comments and strings of sources still have. Numbers may only fall: a crate that is not here has none.
 const LEFT: &[(&str, usize)] = &[
-    ("bpf", 18),
+    ("bpf", 16),
     ("crates/cli", 23),
     ("crates/daemon", 21),
     ("crates/dataplane", 22),

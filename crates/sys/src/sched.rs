@@ -55,7 +55,11 @@ pub fn keep_process_to(process: u32, number: Option<usize>) -> Result<()> {
     let keep_all = || {
         for thread in std::fs::read_dir(format!("/proc/{process}/task"))? {
             let thread = thread?.file_name().to_string_lossy().parse().map_err(io::Error::other)?;
-            keep(Pid::from_raw(thread), number)?;
+            match keep(Pid::from_raw(thread), number) {
+                // A thread that ends meanwhile runs nowhere.
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+                kept => kept?,
+            }
         }
         Ok::<_, io::Error>(())
     };

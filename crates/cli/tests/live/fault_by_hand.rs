@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
 
 use nicteam_testnet::may_make_networks;
@@ -26,7 +27,7 @@ impl Lab {
         fs::write(folder.path("lab.toml"), LAB).unwrap();
         let mut command = nicteam(&folder);
         command.args(["lab", "up", "lab.toml", "--json", "--dataplane", "packet"]).args(arguments);
-        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut process = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let built: serde_json::Value = serde_json::from_str(&line).unwrap();

@@ -49,7 +49,7 @@ impl Engine for Nicteam {
             },
         };
         if team.own_process {
-            return Ok(Box::new(Team::Process(TeamProcess::start(&spec, output)?)));
+            return Ok(Box::new(Team::Process(Box::new(TeamProcess::start(&spec, output)?))));
         }
         let (device, output) = (team.device.clone(), output.clone());
         let notify = move |notice| match notice {
@@ -71,7 +71,7 @@ enum Team {
     /// In a thread of the agent.
     Thread(RunningTeam),
     /// In a process of its own.
-    Process(TeamProcess),
+    Process(Box<TeamProcess>),
 }
 
 impl Team {
