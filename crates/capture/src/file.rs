@@ -17,6 +17,9 @@ const GATHERED: usize = 64 * 1024;
 /// What a pipe takes whole (limits.h).
 const PIPE_BUF: usize = 4096;
 
+/// How long the reader of a pipe may take, once the capture is to end.
+const PATIENCE_MS: u16 = 2000;
+
 /// A file or standard output.
 #[derive(Debug)]
 pub struct Output {
@@ -85,7 +88,7 @@ impl Output {
     ///
     /// # Errors
     /// It cannot be written; the file ends behind its last whole block then. [`ErrorKind::Interrupted`]: the reader of a
-    /// pipe reads nothing, and `stop` became readable.
+    /// pipe reads nothing, and `stop` is readable.
     pub fn flush(&mut self, stop: BorrowedFd<'_>) -> io::Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
         match &mut self.to {
@@ -106,10 +109,10 @@ impl Output {
 }
 
 /// Waits for the reader, but not for ever: a pipe with room takes [`PIPE_BUF`] bytes at once.
-fn write_or_stop(stdout: &mut Stdout, bytes: &[u8], stop: BorrowedFd<'_>) -> io::Result<()> {
+fn write_or_stop(out: &mut (impl Write + AsFd), bytes: &[u8], stop: BorrowedFd<'_>) -> io::Result<()> {
     for piece in bytes.chunks(PIPE_BUF) {
         loop {
-            let mut fds = [PollFd::new(stdout.as_fd(), PollFlags::POLLOUT), PollFd::new(stop, PollFlags::POLLIN)];
+            let mut fds = [PollFd::new(out.as_fd(), PollFlags::POLLOUT), PollFd::new(stop, PollFlags::POLLIN)];
             match poll(&mut fds, PollTimeout::NONE) {
                 Ok(_) | Err(Errno::EINTR) => {}
                 Err(error) => return Err(error.into()),
@@ -118,13 +121,14 @@ fn write_or_stop(stdout: &mut Stdout, bytes: &[u8], stop: BorrowedFd<'_>) -> io:
             if fds[0].any().unwrap_or(false) {
                 break;
             }
-            if fds[1].any().unwrap_or(false) {
+            let mut out = [PollFd::new(out.as_fd(), PollFlags::POLLOUT)];
+            if fds[1].any().unwrap_or(false) && poll(&mut out, PollTimeout::from(PATIENCE_MS)) == Ok(0) {
                 return Err(ErrorKind::Interrupted.into());
             }
         }
         // The library's own buffer would wait for a line's end.
-        stdout.write_all(piece)?;
-        stdout.flush()?;
+        out.write_all(piece)?;
+        out.flush()?;
     }
     Ok(())
 }
@@ -153,4 +157,48 @@ fn whole_blocks(bytes: &[u8]) -> u64 {
         at += length;
     }
     at as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn a_reader_that_reads_nothing_holds_up_no_end() {
+        let (stop, mut stopped) = UnixStream::pair().unwrap();
+        let (mut reader, mut writer) = io::pipe().unwrap();
+        let much = vec![7; 1 << 20];
+        let error = std::thread::scope(|scope| {
+            let writing = scope.spawn(|| write_or_stop(&mut writer, &much, stop.as_fd()));
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            assert!(!writing.is_finished());
+            stopped.write_all(&[1]).unwrap();
+            writing.join().unwrap().unwrap_err()
+        });
+        assert_eq!(error.kind(), ErrorKind::Interrupted);
+        // A reader that reads gets all of it, whatever stands at the stop.
+        let mut read = Vec::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| reader.read_to_end(&mut read).unwrap());
+            let sent = write_or_stop(&mut writer, &much[..5000], stop.as_fd());
+            drop(writer);
+            // It may have found the pipe full still.
+            assert!(sent.is_ok() || sent.unwrap_err().kind() == ErrorKind::Interrupted);
+        });
+        assert!(read.iter().all(|byte| *byte == 7) && read.len() >= 4096);
+    }
+
+    #[test]
+    fn only_whole_blocks_count() {
+        let block =
+            |length: u32| [vec![6, 0, 0, 0], length.to_le_bytes().to_vec(), vec![0; length as usize - 8]].concat();
+        let two = [block(32), block(40)].concat();
+        for (taken, whole) in [(0, 0), (7, 0), (31, 0), (32, 32), (33, 32), (71, 32), (72, 72)] {
+            assert_eq!(whole_blocks(&two[..taken]), whole, "{taken}");
+        }
+        assert_eq!(whole_blocks(&[0; 64]), 0, "a length of nothing goes on for ever");
+    }
 }

@@ -104,7 +104,7 @@ impl<'a> Capture<'a> {
     pub fn run(&mut self, mut look: impl FnMut() -> Option<Bundle>) -> Result<Counts, Error> {
         let (mut looked, mut flushed) = (Instant::now(), Instant::now());
         while !self.is_full() {
-            if self.signals.next()?.is_some() {
+            if self.is_stopped() {
                 break;
             }
             if looked.elapsed() >= LOOK {
@@ -145,6 +145,12 @@ impl<'a> Capture<'a> {
         }
         self.flush()?;
         Ok(Counts { frames: self.frames, lost })
+    }
+
+    /// A signal has come. It is left unread: what is still to be written sees it, too.
+    fn is_stopped(&self) -> bool {
+        let mut signals = [PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
+        poll(&mut signals, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
     }
 
     fn is_full(&self) -> bool {

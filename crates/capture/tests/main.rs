@@ -1,4 +1,8 @@
 //! Blocks are read back by another reader, and each mode's reason stands in the comment.
 
 mod blocks;
+/// Mostly waits: many at once.
+mod live {
+    mod session;
+}
 mod reasons;
