@@ -7,7 +7,7 @@ use nicteam_options::{HashPolicy, Mode};
 use nicteam_sys::netlink::object::Device;
 use nicteam_sys::netlink::{Link, Netlink};
 
-use super::{Host, mac};
+use crate::host::{Host, mac};
 
 /// Of the calling thread's network namespace; `/proc/net` is of its process's.
 const FOLDER: &str = "/proc/thread-self/net/bonding";

@@ -8,6 +8,7 @@
 //! vSwitch, whose daemon is found by its files.
 #![forbid(unsafe_code)]
 
+mod host;
 mod kernel;
 mod openvswitch;
 mod sampler;
@@ -19,20 +20,12 @@ use nicteam_bundles::{Bundle, Member};
 use nicteam_sys::Result;
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Link, Netlink};
-use serde::{Deserialize, Serialize};
 
+use host::{mac, named};
+
+pub use host::Host;
 pub use nicteam_bundles as bundles;
-pub use openvswitch::bonds_at;
 pub use sampler::Sampler;
-
-/// The bundles of a host at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Host {
-    /// Them, by name.
-    pub bundles: Vec<Bundle>,
-    /// What could not be read, each as a sentence.
-    pub unseen: Vec<String>,
-}
 
 /// Reads the bundles of this network namespace.
 ///
@@ -54,13 +47,19 @@ pub fn host() -> Result<Host> {
     Ok(host)
 }
 
-impl Host {
-    /// The bundle of this name, or with this device.
-    pub fn bundle(&self, name: &str) -> Option<&Bundle> {
-        let called = |bundle: &&Bundle| bundle.name == name;
-        let of_device = |bundle: &&Bundle| bundle.device.as_deref() == Some(name);
-        self.bundles.iter().find(called).or_else(|| self.bundles.iter().find(of_device))
-    }
+/// Reads the bonds of the `ovs-vswitchd` that has this control socket.
+///
+/// # Errors
+/// Nobody listens there, or does not answer.
+pub fn openvswitch_at(socket: &Path) -> Result<Vec<Bundle>> {
+    let mut bonds = openvswitch::bonds_at(socket)?;
+    complete_all(&mut bonds, &Netlink::open()?.links()?);
+    Ok(bonds)
+}
+
+fn complete_all(bundles: &mut [Bundle], links: &[Link]) {
+    let ethtool = Ethtool::open().ok();
+    bundles.iter_mut().for_each(|bundle| complete(bundle, links, ethtool.as_ref()));
 }
 
 /// What the devices say, where the bundle's own program did not.
@@ -94,12 +93,4 @@ fn complete_member(member: &mut Member, link: &Link, ethtool: Option<&Ethtool>) 
         member.speed_mbps = member.speed_mbps.or(settings.speed_mbps);
         member.full_duplex = member.full_duplex.or(settings.full_duplex);
     }
-}
-
-fn named<'a>(links: &'a [Link], name: &str) -> Option<&'a Link> {
-    links.iter().find(|link| link.name == name)
-}
-
-fn mac(bytes: [u8; 6]) -> String {
-    bytes.map(|byte| format!("{byte:02x}")).join(":")
 }

@@ -9,7 +9,7 @@ use nicteam_bundles::{Bundle, read};
 use nicteam_sys::Error;
 use nicteam_unixctl::Unixctl;
 
-use super::Host;
+use crate::host::Host;
 
 /// Names Open vSwitch's folder, as for its own commands (ovs-appctl(8)).
 const FOLDER_VARIABLE: &str = "OVS_RUNDIR";

@@ -6,7 +6,7 @@ use nicteam_daemon::{Aggregation, MemberState, PortState, TeamStatus, team_of};
 use nicteam_options::Mode;
 use nicteam_sys::netlink::Link;
 
-use super::{Host, named};
+use crate::host::{Host, named};
 
 pub(super) fn read(host: &mut Host, links: &[Link]) {
     let listed = match teams() {

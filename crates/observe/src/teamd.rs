@@ -8,7 +8,7 @@ use nicteam_bundles::{Bundle, Kind, Member, read};
 use nicteam_sys::netlink::Link;
 use nicteam_sys::process;
 
-use super::Host;
+use crate::host::Host;
 
 /// Longer than an answer takes; guards against a teamd that hangs.
 const LONGEST: Duration = Duration::from_secs(3);

@@ -91,7 +91,7 @@ fn bonds_of_a_real_open_vswitch_are_read() {
     cables(&mut host, &mut switch.host, 2);
     switch.vsctl("add-br br0 -- set bridge br0 datapath_type=netdev");
     switch.vsctl("add-bond br0 bond0 eth0 eth1 bond_mode=balance-slb lacp=active");
-    let read = || nicteam_observe::bonds_at(&switch.control_socket()).unwrap();
+    let read = || nicteam_observe::openvswitch_at(&switch.control_socket()).unwrap();
     // It waits for a partner first.
     let has_given_up = |bond: &Bundle| bond.lacp.as_ref().is_some_and(|lacp| lacp.negotiated == Some(false));
     eventually("the bond", || read().first().is_some_and(|bond| bond.members.len() == 2 && has_given_up(bond)));

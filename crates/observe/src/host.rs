@@ -1,0 +1,33 @@
+//! What was read of a host.
+
+use nicteam_bundles::Bundle;
+use nicteam_sys::netlink::Link;
+use serde::{Deserialize, Serialize};
+
+/// The bundles of a host at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    /// Them, by name.
+    pub bundles: Vec<Bundle>,
+    /// What could not be read, each as a sentence.
+    pub unseen: Vec<String>,
+}
+
+impl Host {
+    /// The bundle of this name, or with this device.
+    pub fn bundle(&self, name: &str) -> Option<&Bundle> {
+        let called = |bundle: &&Bundle| bundle.name == name;
+        let of_device = |bundle: &&Bundle| bundle.device.as_deref() == Some(name);
+        self.bundles.iter().find(called).or_else(|| self.bundles.iter().find(of_device))
+    }
+}
+
+/// The device of this name.
+pub(crate) fn named<'a>(links: &'a [Link], name: &str) -> Option<&'a Link> {
+    links.iter().find(|link| link.name == name)
+}
+
+/// An address as all of this crate writes it.
+pub(crate) fn mac(bytes: [u8; 6]) -> String {
+    bytes.map(|byte| format!("{byte:02x}")).join(":")
+}
