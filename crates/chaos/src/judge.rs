@@ -47,7 +47,9 @@ pub fn broken(run: &Run) -> Vec<Broken> {
     for (place, fault) in run.faults.iter().enumerate() {
         let Some(promised_ms) = promised_ms(fault, &run.topology) else { continue };
         let allowed_ms = promised_ms + overlap_ms(&run.faults, place);
-        if let Some(silence_ms) = fault.silence_ms.filter(|ms| *ms > allowed_ms) {
+        // Probes that another fault silences afterwards are the other's.
+        let silence_ms = fault.silence_ms.unwrap_or(0.0).min(fault.until_ms - fault.t_ms);
+        if silence_ms > allowed_ms {
             let text = format!("nothing arrived for {silence_ms:.0} ms, at most {allowed_ms:.0} ms are promised");
             say("blackhole", format!("at {:.1} s, {}: {text}", fault.t_ms / 1e3, fault.text));
         }
@@ -60,10 +62,17 @@ pub fn broken(run: &Run) -> Vec<Broken> {
     }
     if let (Some(first), Some(last)) = (run.faults.first(), run.faults.last())
         && let (Some(before_bps), Some(after_bps)) = (first.before_bps, last.after_bps)
-        && after_bps < before_bps * FULL
     {
-        let [before, after] = [before_bps, after_bps].map(|bps| bps / 1e6);
-        say("share", format!("{after:.1} Mbit/s arrive at the end, and {before:.1} before the first fault"));
+        // It may have come back later than shortly after the last fault, if there was as much before that one.
+        let is_full = |bps: f64| bps >= before_bps * FULL;
+        let came_back = last.full_share_ms.is_some() && last.before_bps.is_some_and(is_full);
+        if !is_full(after_bps) && !came_back {
+            let [before, after] = [before_bps, after_bps].map(|bps| bps / 1e6);
+            say(
+                "share",
+                format!("{after:.1} Mbit/s arrive after the last fault, and {before:.1} before the first one"),
+            );
+        }
     }
     let sum = |field: fn(&nicteam_record::Member) -> u64| run.members.iter().map(field).sum::<u64>() as f64;
     let (sent, received) = (sum(|member| member.tx_frames), sum(|member| member.rx_frames + member.rx_drops));
@@ -82,11 +91,9 @@ pub fn broken(run: &Run) -> Vec<Broken> {
     broken
 }
 
-/// For how long other faults lasted beside this one, or began while its effect was looked for, milliseconds: what they took
-/// together is no one's promise.
+/// For how long faults before this one lasted beside it, milliseconds: what they took together is no one's promise. Of a fault
+/// after it nothing is laid to this one.
 fn overlap_ms(faults: &[Fault], place: usize) -> f64 {
     let over_ms = |fault: &Fault| fault.over_ms.unwrap_or(fault.until_ms);
-    let own = &faults[place];
-    let beside = faults.iter().enumerate().filter(|(other, fault)| *other != place && fault.t_ms <= own.until_ms);
-    beside.map(|(_, fault)| (over_ms(fault).min(own.until_ms) - own.t_ms).max(0.0)).fold(0.0, f64::max)
+    faults[..place].iter().map(|fault| over_ms(fault) - faults[place].t_ms).fold(0.0, f64::max)
 }

@@ -106,8 +106,24 @@ fn a_mode_promises_what_it_looks_for() {
 
 #[test]
 fn what_faults_take_together_is_no_ones_promise() {
-    let one = Fault { until_ms: 2000.0, ..fault("cable", 1500.0) };
-    let second = Fault { t_ms: 2000.0, over_ms: Some(4000.0), ..fault("cable", 0.0) };
-    assert_eq!(what(&with("active-backup", Datagrams::default(), vec![one.clone()])), ["blackhole"]);
-    assert_eq!(what(&with("active-backup", Datagrams::default(), vec![one, second])), [] as [&str; 0]);
+    let after = |over_ms| {
+        let first = Fault { until_ms: 2000.0, over_ms: Some(over_ms), ..fault("cable", 0.0) };
+        let second = Fault { t_ms: 2000.0, over_ms: Some(4000.0), ..fault("cable", 1900.0) };
+        what(&with("active-backup", Datagrams::default(), vec![first, second]))
+    };
+    assert_eq!((after(3000.0), after(2500.0)), (vec![], vec!["blackhole"]));
+    // A fault that follows ends the time in which something is laid to the first one.
+    let first = Fault { until_ms: 1900.0, ..fault("cable", 1500.0) };
+    let second = Fault { t_ms: 1900.0, ..fault("restart", 1500.0) };
+    assert_eq!(what(&with("active-backup", Datagrams::default(), vec![first, second])), [] as [&str; 0]);
+}
+
+#[test]
+fn a_share_that_comes_back_late_is_full() {
+    let none = Datagrams::default();
+    let late = Fault { after_bps: Some(0.4e6), full_share_ms: Some(2500.0), ..fault("cable", 0.0) };
+    assert_eq!(what(&with("active-backup", none, vec![late.clone()])), [] as [&str; 0]);
+    // As much as before the last fault is not enough if that was less already.
+    let weak = Fault { before_bps: Some(0.4e6), t_ms: 5000.0, ..late };
+    assert_eq!(what(&with("active-backup", none, vec![fault("cable", 0.0), weak])), ["share"]);
 }

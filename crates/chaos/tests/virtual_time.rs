@@ -67,7 +67,7 @@ struct Lab {
 
 /// Flows that are probed in each direction, and how often.
 const FLOWS: u8 = 2;
-const PROBED_EACH: Duration = Duration::from_millis(100);
+const PROBED_EACH: Duration = Duration::from_millis(200);
 
 impl Lab {
     fn new(config: Config, by_switch: bool, seed: u64) -> Lab {
