@@ -44,8 +44,8 @@ mod live {
     mod copies;
     mod doctor_path;
     mod engines;
-    mod fault_by_hand;
     mod explain;
+    mod fault_by_hand;
     mod faults;
     mod gateways;
     mod guests;

@@ -21,8 +21,8 @@
 mod addresses;
 mod by_hand;
 mod catalog;
-mod chaos;
 mod changed;
+mod chaos;
 mod congestion;
 mod engine;
 mod event;

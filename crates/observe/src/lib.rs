@@ -16,6 +16,8 @@ mod team;
 mod teamd;
 pub mod traffic;
 
+use std::path::Path;
+
 use nicteam_bundles::{Bundle, Member};
 use nicteam_sys::Result;
 use nicteam_sys::ethtool::Ethtool;

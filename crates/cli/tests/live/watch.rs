@@ -321,3 +321,17 @@ fn the_terminal_is_as_it_was_however_the_view_ends() {
         assert!(terminal.is_usual(), "{how}");
     }
 }
+
+#[test]
+fn a_view_whose_terminal_is_gone_ends() {
+    if !may_make_networks() {
+        return;
+    }
+    let (near, _far) = teamed();
+    let mut terminal = Terminal::open(&near);
+    terminal.read_until("quit");
+    let Terminal { mut child, master, slave } = terminal;
+    drop((master, slave));
+    eventually("the end of the view", || child.0.try_wait().unwrap().is_some());
+    assert_eq!(child.0.wait().unwrap().code(), Some(129));
+}

@@ -1,10 +1,13 @@
 //! The terminal: keys in, frames out. However it ends, the terminal is as it was.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use nicteam_sys::signals::Signals;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::Signal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::model::{Key, Model};
@@ -33,7 +36,8 @@ pub enum Error {
     Look(String),
 }
 
-/// Shows the view until the user or a signal ends it. `look` is asked once an interval, by a thread of its own.
+/// Shows the view until the user or a signal ends it. `look` is asked once an interval, by a thread of its own, which also
+/// ends the process with code 129 where the terminal is gone.
 ///
 /// # Errors
 /// The terminal refuses, or the host cannot be read.
@@ -48,6 +52,10 @@ pub fn run(
         // Ends when nobody hears it any more.
         while tell.send(look()).is_ok() {
             std::thread::sleep(interval);
+            if has_hung_up() {
+                // The thread that reads keys reads nothing for ever, and there is no terminal to restore.
+                std::process::exit(128 + Signal::SIGHUP as i32);
+            }
         }
     })?;
     // Also restores the terminal when something panics.
@@ -57,6 +65,15 @@ pub fn run(
     let ended = shown?;
     restored?;
     Ok(ended)
+}
+
+/// Whether the terminal is gone: closed at its other end, and no signal said so.
+fn has_hung_up() -> bool {
+    let output = io::stdout();
+    let mut terminal = [PollFd::new(output.as_fd(), PollFlags::empty())];
+    let gone = PollFlags::POLLHUP | PollFlags::POLLERR;
+    poll(&mut terminal, PollTimeout::ZERO).is_ok()
+        && terminal[0].revents().is_some_and(|events| events.intersects(gone))
 }
 
 fn show(
