@@ -8,7 +8,7 @@ pub type Property = fn(&[u8]) -> bool;
 /// Every property by the name of its target and of its corpus folder.
 pub const ALL: &[(&str, Property)] = &[("kernel", kernel), ("echo", echo)];
 
-/// Netlink datagrams, `struct tcp_info` and files of `/proc` are understood or passed over.
+/// Netlink datagrams and `struct tcp_info` are understood or passed over.
 pub fn kernel(bytes: &[u8]) -> bool {
     decoders::every(bytes)
 }

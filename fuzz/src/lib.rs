@@ -11,4 +11,5 @@ pub mod exports;
 pub mod formats;
 pub mod frames;
 pub mod kernel;
+pub mod processors;
 pub mod records;

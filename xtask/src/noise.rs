@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use nicteam_sys::{cpu, process};
+use nicteam_load::cpu;
+use nicteam_sys::process;
 
 use crate::failure::Failure;
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::Error;
+use crate::error::Error;
 
 /// Bytes gathered before they are written.
 const GATHERED: usize = 64 * 1024;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use nicteam_sys::sniff::Instruction;
 
-use crate::Error;
+use crate::error::Error;
 use crate::pcapng::SNAPLEN;
 
 /// The most instructions that the kernel takes (`BPF_MAXINSNS`).

@@ -9,8 +9,8 @@ use nicteam_wire::{Frame, Vlan};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::Error;
 use crate::bundle::{Bundle, Link};
+use crate::error::Error;
 use crate::file::Output;
 use crate::filter::Filter;
 use crate::pcapng::{Direction, Interface, Packet, Pcapng, Statistics};

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use nicteam_dataplane::Kind;
+use nicteam_load::{cpu, share};
 use nicteam_record::Environment;
+use nicteam_sys::process;
 use nicteam_sys::shape::Granularity;
-use nicteam_sys::{cpu, process};
 
 use crate::error::Error;
 use crate::options::Options;
@@ -54,9 +55,4 @@ pub(crate) fn busy_now() -> Result<f64, Error> {
     process::sleep_or_termination(WATCH);
     let after = cpu::times()?;
     Ok(share(after.busy.saturating_sub(before.busy), after.total.saturating_sub(before.total)))
-}
-
-/// `part / whole`, zero where there is no whole.
-pub(crate) fn share(part: Duration, whole: Duration) -> f64 {
-    if whole.is_zero() { 0.0 } else { part.as_secs_f64() / whole.as_secs_f64() }
 }

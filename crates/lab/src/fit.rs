@@ -9,7 +9,7 @@
 
 use nicteam_dataplane::Kind;
 use nicteam_experiment::{Experiment, GranularityChoice};
-use nicteam_sys::cpu;
+use nicteam_load::cpu;
 use nicteam_sys::shape::Granularity;
 
 use crate::error::Error;

@@ -25,7 +25,6 @@ mod hexadecimal;
 mod hold;
 mod installed;
 mod lab_id;
-mod load;
 mod lock;
 mod machine;
 mod measure;

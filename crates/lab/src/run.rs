@@ -16,7 +16,6 @@ use crate::fault_effects::{self, Faults};
 use crate::finite::Finite;
 use crate::fit::{dataplane, granularity};
 use crate::flows::Flows;
-use crate::load::Load;
 use crate::machine::check_machine;
 use crate::neighbour_table::NoRoom;
 use crate::options::Options;
@@ -28,6 +27,7 @@ use crate::testbed::{Deployment, Report, Setting, TeamsSay};
 use crate::timeline::Timeline;
 use crate::watch::Watch;
 use crate::{clock, event, files, outcomes, programs, recorded, target, traffic_tests};
+use nicteam_load::Load;
 
 /// What running an experiment left.
 #[derive(Debug)]

@@ -6,7 +6,6 @@
 
 pub mod bpf;
 pub mod capabilities;
-pub mod cpu;
 #[doc(hidden)]
 pub mod decoders;
 pub mod echo;

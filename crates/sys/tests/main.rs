@@ -2,7 +2,6 @@
 
 mod common;
 mod corpus;
-mod cpu;
 
 /// Measures a ratio or a time: nothing beside it.
 mod alone {

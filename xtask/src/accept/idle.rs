@@ -5,7 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nicteam_dataplane::Kind;
-use nicteam_sys::{cpu, process};
+use nicteam_load::cpu;
+use nicteam_sys::process;
 use nicteam_testnet::{Host, Switch};
 use serde_json::Value;
 

@@ -8,8 +8,9 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nicteam_load::cpu;
 use nicteam_sys::netns::NetNs;
-use nicteam_sys::{cpu, process, sched, tcp};
+use nicteam_sys::{process, sched, tcp};
 
 use crate::bench::network::{FAR, Pair};
 use crate::failure::Failure;

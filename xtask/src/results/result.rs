@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nicteam_sys::cpu;
+use nicteam_load::cpu;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;

@@ -12,8 +12,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::common::teams::{TeamHost, may_test_bpf};
+use nicteam_load::cpu;
 use nicteam_sys::packet::{BATCH, Batch, Offload, Outgoing, PacketSocket, Received};
-use nicteam_sys::{cpu, sched};
+use nicteam_sys::sched;
 use nicteam_testnet::{Host, SetAtEnd, Switch, eventually};
 use nicteam_wire::{Arp, Hello, HelloKind, Lacpdu, Mac, Marker, MarkerKind, PortInfo};
 use nix::sched::{CpuSet, sched_setaffinity};

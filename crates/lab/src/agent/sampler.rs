@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use nicteam_sys::cpu;
+use nicteam_load::cpu;
 use nicteam_sys::netlink::Netlink;
 
 use crate::clock;

@@ -7,9 +7,10 @@ use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use nicteam_load::cpu;
 use nicteam_storage::Pattern;
 use nicteam_sys::inet_diag::TcpSockets;
-use nicteam_sys::{cpu, pid_namespace};
+use nicteam_sys::pid_namespace;
 use sha2::{Digest, Sha256};
 
 use crate::content;

@@ -1,6 +1,6 @@
 //! Other numbers of links, unlike links, many hosts, plain hosts, and a server with unlike cards.
 
-use nicteam_sys::cpu;
+use nicteam_load::cpu;
 
 use super::bundles::Bundles;
 use crate::accept::arguments::Arguments;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nicteam_sys::cpu;
+use nicteam_load::cpu;
 
 #[test]
 fn work_shows_in_the_process_and_in_the_machine() {

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use nicteam_record::{Cpu, HostCpu, Memory};
-use nicteam_sys::cpu::{self, Times};
+use nicteam_sys::Result;
 
-use crate::environment::share;
-use crate::error::Error;
+use crate::cpu::{self, Times};
 
 /// The machine's load since a moment.
-pub(crate) struct Load {
+#[derive(Debug)]
+pub struct Load {
     all: Times,
     cores: Vec<Times>,
     memory: Memory,
@@ -17,21 +17,21 @@ pub(crate) struct Load {
 
 impl Load {
     /// From now on.
-    pub(crate) fn begin() -> Result<Load, Error> {
+    pub fn begin() -> Result<Load> {
         let mut load = Load { all: cpu::times()?, cores: cpu::cores()?, memory: Memory::default() };
         load.look();
         Ok(load)
     }
 
     /// Looks at the memory in use; the most that is seen counts.
-    pub(crate) fn look(&mut self) {
+    pub fn look(&mut self) {
         let Ok(now) = cpu::memory_use() else { return };
         self.memory.used_bytes = self.memory.used_bytes.max(now.used_bytes);
         self.memory.swapped_bytes = self.memory.swapped_bytes.max(now.swapped_bytes);
     }
 
     /// Until now; hosts' processor times are added later.
-    pub(crate) fn end(mut self) -> Result<(Cpu, Memory), Error> {
+    pub fn end(mut self) -> Result<(Cpu, Memory)> {
         self.look();
         let (all, cores) = (cpu::times()?, cpu::cores()?);
         let cores = self.cores.iter().zip(&cores).map(|(before, after)| part(before, after, |times| times.busy));
@@ -40,6 +40,11 @@ impl Load {
         let (busy, stolen) = (of_all(|times| times.busy), of_all(|times| times.stolen));
         Ok((Cpu { busy, stolen, seconds, cores: cores.collect() }, self.memory))
     }
+}
+
+/// `part / whole`, zero where there is no whole.
+pub fn share(part: Duration, whole: Duration) -> f64 {
+    if whole.is_zero() { 0.0 } else { part.as_secs_f64() / whole.as_secs_f64() }
 }
 
 /// How much of the time between two moments was such time, 0 to 1.

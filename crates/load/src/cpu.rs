@@ -7,7 +7,7 @@ use std::time::Duration;
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 
-use crate::{Context, Result};
+use nicteam_sys::{Context, Result};
 
 /// The machine's processor time since it started, all processors together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -164,8 +164,8 @@ fn decode_bytes(text: &str, name: &str) -> Option<u64> {
     kibibytes.checked_mul(1024)
 }
 
-/// Reads a text as each of the files; true if it is one that tells times or memory.
-pub(crate) fn reads(text: &str) -> bool {
+/// Reads a text as each of the files, for those who try any bytes on it; true if it tells times or memory.
+pub fn reads(text: &str) -> bool {
     let _ = decode_model(text);
     let _ = decode_cores(text, 100);
     decode_memory_use(text).is_some()

@@ -1,0 +1,4 @@
+//! What the kernel counts of processors and memory.
+
+mod corpus;
+mod cpu;
