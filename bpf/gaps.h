@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Gaps that TCP is not told of yet, as crates/plan/src/stripe/gaps.rs, and how a
- * segment speaks of one, as crates/wire/src/gap.rs; a change there is a change here.
+ * Suppresses the reports of young gaps, as crates/plan/src/stripe/gaps.rs, and reads such a report
+ * from a segment, as crates/wire/src/gap.rs; a change there is a change here.
  */
 #ifndef NICTEAM_GAPS_H
 #define NICTEAM_GAPS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Probes of peers go back, and say how late they were, as crates/plan/src/stripe/lateness.rs,
- * whose module text is the specification; a change there is a change here.
+ * Sends the probes of peers back with their time of arrival, and estimates queueing delays from the
+ * echoes of our own. The file of the same name in crates/plan/src/stripe does the latter, and its
+ * module text is the specification; a change there is a change here.
  */
 #ifndef NICTEAM_LATENESS_H
 #define NICTEAM_LATENESS_H
@@ -160,7 +161,7 @@ static __always_inline __u64 excess_of(__s64 late_ns, __u32 sharers)
 	return excess < LATE_MOST_NS ? excess : LATE_MOST_NS;
 }
 
-/* A wire is taken for so much longer. */
+/* Adds so much to the transmit backlog of a wire. */
 static __always_inline void put_on(__u64 *taken, __u64 excess, __u64 now)
 {
 	if (!excess)

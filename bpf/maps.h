@@ -132,14 +132,14 @@ struct stripe_gap {
 	__u64 turned_ns;
 };
 
-/* How far a TCP connection has sent (crates/plan/src/stripe/mending.rs). */
+/* How far a TCP connection has sent (`Sent` in crates/plan/src/stripe). */
 struct stripe_sent {
 	__u32 flow;
 	__u32 end;
 	__u64 at_ns; /* when it did last */
 };
 
-/* How late a path's probes came (crates/plan/src/stripe/lateness.rs). */
+/* The queueing-delay estimate of a path (`Found` in crates/plan/src/stripe). */
 struct stripe_late {
 	__u32 path;   /* one more than take_path() answers; 0: none yet */
 	__u32 probes; /* since the last finding, and the least late of them */

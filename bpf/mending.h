@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
-/* What a sender in loss recovery retransmits, as crates/plan/src/stripe/mending.rs; a change there is a change here. */
+/*
+ * Which path retransmissions take, and acknowledgements for a loss recovery, as in the file of the
+ * same name in crates/plan/src/stripe; a change there is a change here.
+ */
 #ifndef NICTEAM_MENDING_H
 #define NICTEAM_MENDING_H
 
@@ -11,7 +14,7 @@
 /* True if the segment begins before the end of what its connection sent already. */
 static __always_inline int is_sent_again(struct stripe_state *state, const struct segment *segment, __u64 now)
 {
-	/* Without the lock: who mixes two frames up takes one for what it is not. */
+	/* Without the lock: two processors at once may take a new segment for a retransmission, or the reverse. */
 	struct stripe_sent *sent = &state->sent[flow_bucket(segment->flow)];
 	int is_mine = sent->flow == segment->flow && now < sent->at_ns + SENT_FORGOTTEN_NS;
 	int is_again = is_mine && is_ahead(sent->end, segment->sequence);
@@ -24,8 +27,9 @@ static __always_inline int is_sent_again(struct stripe_state *state, const struc
 }
 
 /*
- * True if the frame to a peer is to go by the path that brought something last (Mending::path_of);
- * `tells`: it tells the peer of a gap. A function of its own for the reason given at send_copy().
+ * True if the frame to a peer is to go by the path that brought the peer's last frame (`path_of` in
+ * crates/plan/src/stripe); `tells`: it reports a gap to the peer. A function of its own for the
+ * reason given at send_copy().
  */
 __attribute__((noinline)) int mends(struct __sk_buff *skb, __u32 number, int tells)
 {

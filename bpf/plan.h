@@ -153,7 +153,7 @@ struct stripe_peer {
 	__u16 takes_rtags; /* frames may go to it twice */
 	__u16 keeps_flows; /* crates/plan/src/stripe/flows.rs */
 	__u32 paths_len;   /* 0 to MAX_PATHS; 0: as any other host */
-	__u32 sharers;	   /* who may act upon the same queue, at least 1 (crates/plan/src/stripe/lateness.rs) */
+	__u32 sharers;	   /* teams that may correct the same queue, at least 1 (`Peer::sharers` in crates/plan/src/stripe) */
 	__u32 spreading;   /* a bit for each place of ours from which more than one path leads to it */
 	struct stripe_path paths[MAX_PATHS];
 	struct stripe_receiver receivers[MAX_MEMBERS];

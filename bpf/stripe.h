@@ -20,7 +20,7 @@
 #define PATH_NUMBER_SHIFT 16
 /* To take_path(), for a path: the bucket of a flow. */
 #define WITH_FLOW 0x40000000
-/* The same, for the path that brought something last (mending.h). */
+/* The same, for the path that brought the peer's last frame (stripe_state.heard). */
 #define WITH_HEARD 0x20000000
 /* Of a path beside others the ends shared with them count more than when the frame arrives. One with both is none. */
 #define RANK_SHIFT 62
@@ -29,7 +29,7 @@
 #define HEARD 0x80000000
 #define HEARD_SLOT_SHIFT 16
 
-/* What a frame takes on the wire; a super-frame, all that it is cut into. */
+/* Bytes that a frame takes on the wire; a GSO frame takes those of all its segments. */
 static __always_inline __u32 wire_bytes(struct __sk_buff *skb)
 {
 	__u32 frames = skb->gso_segs > 1 ? skb->gso_segs : 1;
@@ -309,7 +309,7 @@ enum received {
 };
 
 /*
- * Judges the frame by its source, and puts the team's address in the place of a
+ * Decides by its source what becomes of the frame, and puts the team's address in the place of a
  * peer's member's. `path` becomes the one by which it came, if that is known.
  */
 static __always_inline enum received judge_source(struct __sk_buff *skb, const struct plan *plan, __u32 slot,

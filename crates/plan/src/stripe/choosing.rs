@@ -34,7 +34,7 @@ pub(crate) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) 
             };
             let with = With::Flow {
                 hash: peer.keeps_flows.then(|| hash::hash(HashPolicy::Layer34, frame)),
-                mends: state.stripe.mended_by(peer, frame, state.now),
+                recovery: state.stripe.recovery_path(peer, frame, state.now),
             };
             state.stripe.take_path(stripe, peer, frame.wire_bytes(), with, state.now).map(|path| {
                 let Leg { member, src, dst } = stripe.leg(peer, path);
@@ -68,7 +68,7 @@ fn send_balanced(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) -> A
 /// The same of a frame that goes by two paths, or by the only one.
 fn send_twice(stripe: &Stripe, peer: &Peer, frame: &Frame<'_>, state: &mut PlanState) -> Option<Action> {
     let bytes = frame.wire_bytes() + Rtag::LEN as u32;
-    let first = state.stripe.take_path(stripe, peer, bytes, With::Flow { hash: None, mends: None }, state.now)?;
+    let first = state.stripe.take_path(stripe, peer, bytes, With::Flow { hash: None, recovery: None }, state.now)?;
     let second = state.stripe.take_path(stripe, peer, bytes, With::Copy(first), state.now);
     Some(Action::Redundant {
         sequence: state.streams.number(peer.team),

@@ -1,10 +1,11 @@
 //! How fast probes go back.
 //!
-//! Whoever forwards frames sends a peer's probes back, and anybody can write a peer's address into a frame. A
-//! team sends 2400 probes a second at most (`pace.rs`). Eight times as many go back to each address, and as many
-//! at once as in a second: what somebody forges with a peer's address counts there, so the peer's own probes still
-//! come back beside 17,000 forged ones a second. What can be made to go there is bounded all the same: 20,000 frames of 78 bytes,
-//! 16 Mbit/s of the wire. No other address's probes share that.
+//! The dataplane sends a peer's probes back, and anybody can write a peer's address into a frame. A team sends 2400
+//! probes a second at most (`pace.rs`). The limit of the echoes to one address is eight times as high, and allows as
+//! many at once as in a second. Forged probes with a peer's address count against it, so the peer's own probes still
+//! come back beside 17,000 forged ones a second. The limit also bounds what forged probes can make the team send to an
+//! address: 20,000 frames of 78 bytes a second, 16 Mbit/s of the wire. The probes of other addresses have limits of
+//! their own.
 //!
 //! Mirrored in `bpf/echoes.h`; a change here is a change there.
 

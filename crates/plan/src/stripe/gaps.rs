@@ -1,28 +1,29 @@
-//! Gaps that the order of frames makes, and TCP is not told of.
+//! Gaps in a TCP stream that only the order of frames makes: the team delays the reports of them.
 //!
-//! A receiver tells of every gap at once ([`GapReport`]), and who sends takes what is missing for lost
-//! when what it sent a little later has arrived: of striped frames that is so
-//! whenever one of them waited a little longer than the next. It sends again what is under way,
-//! and halves its window. But the receiver has all it needs: it keeps what came early until
-//! the rest is there. So what it says of a gap is not told the other end before the gap is as old as the team's
-//! `sack_delay`: an acknowledgement that says nothing else stays here, another one goes without
-//! it. Most gaps are closed by then. What is lost indeed is told after that time.
+//! A receiver reports every gap at once by SACK ([`GapReport`]). The sender takes the missing segments for lost when
+//! segments that it sent a little later have arrived. With striped frames that happens whenever one of them waited a
+//! little longer than the next. The sender then retransmits what is still under way, and halves its window. But
+//! nothing is lost: the receiver keeps the early segments until the missing ones arrive. So the team suppresses the report
+//! of a gap until the gap is as old as the team's `sack_delay`. It drops an acknowledgement that says nothing else, and
+//! sends another one without the report. Most gaps have closed by then. A real loss is reported after that time.
 //!
-//! What was lost is told sooner: frames on one path seldom overtake each other. So once each path by which the
-//! connection's frames come has brought two from behind the gap, hardly anything closes it any more, and it is told at half that
-//! age. What that takes is noted of each frame that is long enough to carry data.
+//! A real loss is reported earlier when frames show it, because frames on one path seldom overtake each other. Once
+//! each path by which the connection's frames come has brought two frames from behind the gap, hardly anything can
+//! still close it, and it is reported at half that age. For this the team notes the path of each frame that is long
+//! enough to carry data.
 //!
-//! A gap is as old as the first report with its number. Who sends nothing more after a loss is told nothing
-//! more either, and asks: by a tail loss probe (RFC 8985), one alone, two milliseconds later or more. So a report after
-//! a silence of half the delay is told. With a longer delay than four milliseconds that may be too late, and who sends waits for his
-//! retransmission timer. What was told once stays told: when the first of two gaps closes the other is not kept back again.
+//! The age of a gap counts from the first report with its number. A sender that has nothing more to send gets no
+//! further reports after a loss. It asks by a tail loss probe (RFC 8985): a single segment, two milliseconds later or
+//! more. So a report after a silence of half the delay passes. With a delay above four milliseconds that may be too
+//! late, and the sender waits for its retransmission timer. A gap that was reported once stays reported: when the first
+//! of two gaps closes, the report of the second is not suppressed again.
 //!
-//! Who mends a loss does not ask: while he does, what he is not told of is what he waits for, until his retransmission timer
-//! expires. So once a gap was told for its age or for what overtook it, nothing is kept back for as long again as it lasted,
-//! and be it a gap of another number.
+//! A sender in loss recovery does not ask. It waits for the reports, also for suppressed ones, until its retransmission
+//! timer expires. So once the report of a gap has passed because it was due, no report of that connection is suppressed
+//! for as long again as the gap had lasted, not even the report of another gap.
 //!
-//! Flows have a bucket each by their hash. One that finds another's in its own is told everything at once,
-//! until that one has told nothing for a while.
+//! Each flow has a bucket by its hash. While the bucket belongs to another flow, all reports of this flow pass. That
+//! ends when the other flow has reported nothing for a while.
 //! Mirrored in `bpf/gaps.h`; a change here is a change there.
 
 use std::time::Duration;
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn who_mends_a_loss_is_told_everything() {
+    fn a_sender_in_loss_recovery_gets_every_report() {
         let mut gaps = Gaps::default();
         gaps.tell(&at(1000), DELAY, MS);
         assert_eq!(gaps.tell(&at(1000), DELAY, 4 * MS), Told::All, "3 ms old");

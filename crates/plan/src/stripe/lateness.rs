@@ -1,21 +1,23 @@
-//! How much later than we reckon frames arrive, by path.
+//! The queueing-delay estimate: how much later than computed frames arrive, by path.
 //!
-//! A wire carries what we gave it; but how fast, and what else waits before it, we
-//! do not see. Where a link is a little slower than it says, a queue stands that we take for
-//! gone, and once one is longer than its neighbours' it stays so: every frame by that
-//! path is late. So a probe says when we reckon it to arrive, and its echo when it
-//! did, by the peer's clock ([`nicteam_wire::Times`]). What both differ by has the
-//! difference of two clocks in it, which all paths to a peer have in common: that one path
-//! is later than another is left.
+//! The sender knows what it gave to a wire. It does not see how fast the wire really is, and what else waits before it.
+//! Where a link is a little slower than its rate says, a queue stands that the sender takes for empty. Once such a
+//! queue is longer than its neighbours', it stays longer, and every frame by that path is late. So a probe carries the
+//! time at which its wires should be free, and its echo carries the time at which the probe arrived, by the peer's
+//! clock ([`nicteam_wire::Times`]). The difference of both contains the difference of two clocks. All paths to a peer
+//! have that in common, so what remains is how much later one path is than another.
 //!
-//! Of [`PROBES`] probes the least late counts, for a processor that is late makes no queue. Half
-//! of what a path then has over the quickest one is put on the wire that it has for
-//! itself: its receiver's, or where that has several paths, its sender's. But what all paths of an end
-//! have over the quickest, as where one of three members reaches two of four, is that end's own
-//! queue, and is put on its wire: the others' would only send the frames by each other. Where others may do
-//! the same about the same queue ([`super::Peer::sharers`]), each takes its part. No tag covers the times, so those that cannot be are left
-//! out: a probe that was due more than a second ago, or is due later than any wire is taken for, and one that is earlier or later than
-//! the quickest by more than a second. What a forged echo can do within these bounds is what a queue can: [`MOST`] on a wire at once. Mirrored in `bpf/lateness.h`.
+//! Of [`PROBES`] probes the least late one counts, because a processor that is late makes no queue. Half of a path's
+//! excess over the quickest path is added to the transmit backlog of the end that the path has for itself: its
+//! receiver, or where that has several paths, its sender. An excess that all paths of one end share, as where one of
+//! three members reaches two of four, is a queue of that end, and is added to that end's backlog. Added to the other
+//! ends it would only move the frames from one of these paths to the other. Where other teams may correct the same
+//! queue ([`super::Peer::sharers`]), each adds its part.
+//!
+//! No tag authenticates the times, so impossible times are ignored: those of a probe that was due more than a second
+//! ago, or is due later than any backlog can end, and those of a probe that is earlier or later than the quickest path
+//! by more than a second. So a forged echo can do no more than a queue can: it adds [`MOST`] at once. Mirrored in the
+//! file of the same name in `bpf`; a change here is a change there.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -31,7 +33,7 @@ const LASTS: Duration = Duration::from_nanos(nicteam_machine::constants::LATE_LA
 const MOST: Duration = Duration::from_nanos(nicteam_machine::constants::LATE_MOST_NS);
 /// Of what a path has over the quickest, one part in so many is put on a wire; times the sharers.
 const PART: u64 = nicteam_machine::constants::LATE_PART;
-/// What is earlier or later than the quickest path by more is no queue: whoever says so is not believed.
+/// If a probe differs from the quickest path by more, its times are ignored: no queue is so long.
 const PLAUSIBLE: Duration = Duration::from_nanos(nicteam_machine::constants::LATE_PLAUSIBLE_NS.unsigned_abs());
 
 /// Ends of a path.

@@ -1,12 +1,12 @@
 //! A lost carrier counts for the next frame, at both ends.
 //!
-//! Processes tell each other of a member that is gone, and make plans without it: that takes milliseconds,
-//! in which a sender gives a part of its frames to a member that hears nothing. So whoever
-//! forwards frames does not wait. What was to leave by a member without carrier leaves by another. If it was for a peer, a report
-//! of it goes behind it ([`Lost`]), and the frames that follow choose other members, as if this one's wire
-//! were taken for [`LEAD`] longer than it is. The peer does the same about the member that is named.
-//! That holds for [`LEAD`] at most, and in no other plan: the next one may have other members by the same addresses. After
-//! that time a frame tries it again, and the peer is told again.
+//! Processes announce to each other that a member is gone, and make plans without it. That takes milliseconds, in which
+//! a sender gives a part of its frames to a member that receives nothing. So the dataplane does not wait. A frame that
+//! was to leave by a member without carrier leaves by another one. If it was for a peer, a report of the lost carrier
+//! follows it ([`Lost`]), and the next frames choose other members, as if the transmit backlog of this one were longer
+//! by [`LEAD`]. The peer does the same about the member that the report names. That holds for [`LEAD`] at most, and in
+//! no other plan: the next one may have other members by the same addresses. After that time a frame tries the member
+//! again, and the peer gets another report.
 //!
 //! The report carries no tag: the program that writes it has no key. Two things bound what a forged one does:
 //!

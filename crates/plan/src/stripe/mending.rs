@@ -1,17 +1,19 @@
-//! What mends a loss goes by the path that brought something last.
+//! Retransmissions go by the path that brought the peer's last frame.
 //!
-//! A path that passes nothing takes its share of the frames until probes find it out, and so it does of
-//! those with which TCP mends what was lost there. Outside of that TCP asks when it hears nothing (RFC 8985), but who mends a
-//! loss waits for his retransmission timer, 200 ms or more, when what he sent again is lost once more, or
-//! the last acknowledgement. A path by which the peer's frames come is a path that lives, mostly. So two kinds of frames go by
-//! the one that brought the last of them, unless its wires are taken for longer than the best one's by more than [`super::flows::SLACK`]:
+//! A path that passes nothing gets its share of the frames until probes detect it, and so it gets its share of the
+//! retransmissions of what was lost there. A sender that is not in loss recovery asks when it hears nothing, by a tail
+//! loss probe (RFC 8985). A sender in loss recovery waits for its retransmission timer, 200 ms or more, if a
+//! retransmission is lost as well, or the last acknowledgement. A path that brings the peer's frames is a path that
+//! works, mostly. So two kinds of frames go by the path that brought the last of them, unless its transmit backlog ends
+//! later than that of the best one by more than [`super::flows::SLACK`]:
 //!
-//! - what a TCP connection sends again: a segment that begins before the end of what it sent already;
-//! - frames too short to carry much, as acknowledgements are, to a peer that was told of a gap ([`super::gaps`]) in
-//!   the last [`MENDING`].
+//! - retransmissions of a TCP connection: segments that begin before the end of what it sent already;
+//! - frames too short to carry much, as acknowledgements are, to a peer to which a gap was reported ([`super::gaps`])
+//!   in the last 20 ms (`MENDING_NS`).
 //!
-//! Connections have a bucket each by their hash. One that finds another's in its own takes it over: then
-//! nothing of either is seen to be sent again. Mirrored in `bpf/mending.h`; a change here is a change there.
+//! Each connection has a bucket by its hash. A connection that finds another one in its bucket takes the bucket over.
+//! Then no retransmission of either is recognised. Mirrored in the file of the same name in `bpf`; a change here is a
+//! change there.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,13 +27,14 @@ use super::limits::MAX_PEERS;
 use super::peer::Peer;
 use super::plan::Stripe;
 
-/// So long after it was told of a gap a peer mends it: longer than it takes until a path that passes nothing is found out.
+/// For so long after the report of a gap the peer counts as a sender in loss recovery: longer than it takes to detect a
+/// path that passes nothing.
 const MENDING: Duration = Duration::from_nanos(nicteam_machine::constants::MENDING_NS);
 /// So long after its last segment a connection's numbers may be another's (Linux, include/net/tcp.h:
 /// `TCP_TIMEWAIT_LEN`).
 const FORGOTTEN: Duration = Duration::from_nanos(nicteam_machine::constants::SENT_FORGOTTEN_NS);
 
-/// What connections sent, and what peers hear and are told.
+/// What connections sent, what came from peers, and what was reported to them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mending {
     /// By hash; empty until something was sent.
@@ -51,10 +54,10 @@ struct Sent {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Heard {
-    /// By which a frame of the peer's came last.
+    /// The path by which the peer's last frame came.
     path: Option<Ends>,
-    /// Until then it mends a gap that it was told of, nanoseconds.
-    mends_until: u64,
+    /// Until then the peer counts as a sender in loss recovery, because a gap was reported to it; nanoseconds.
+    recovers_until: u64,
 }
 
 impl Mending {
@@ -63,19 +66,20 @@ impl Mending {
         self.peer(stripe, peer).path = Some(path);
     }
 
-    /// The peer is told of a gap.
+    /// A gap is reported to the peer.
     pub(super) fn tell(&mut self, stripe: &Stripe, peer: &Peer, now: u64) {
-        self.peer(stripe, peer).mends_until = now + MENDING.as_nanos() as u64;
+        self.peer(stripe, peer).recovers_until = now + MENDING.as_nanos() as u64;
     }
 
-    /// The path by which a frame to the peer is to go, if it mends something; `now` in nanoseconds.
+    /// The path for a frame to the peer, if it is a retransmission, or an acknowledgement for a loss recovery; `now` in
+    /// nanoseconds.
     pub(super) fn path_of(&mut self, peer: &Peer, frame: &Frame<'_>, now: u64) -> Option<Ends> {
         let heard = self.peers.get(&peer.team).copied().unwrap_or_default();
-        let mends = match frame.payload().len() < SHORTEST {
-            true => now < heard.mends_until,
+        let is_for_recovery = match frame.payload().len() < SHORTEST {
+            true => now < heard.recovers_until,
             false => Segment::of(frame).is_some_and(|segment| self.is_sent_again(&segment, now)),
         };
-        heard.path.filter(|_| mends)
+        heard.path.filter(|_| is_for_recovery)
     }
 
     /// True if the segment begins before the end of what its connection sent already.

@@ -10,12 +10,11 @@
 //! What was tried, and what it is worth: `docs/ordering.md`. Where queues grow that the
 //! sender does not see, flows that need no second path keep the one they have (`flows.rs`).
 //!
-//! Our members are one another's rivals for all peers, so their times are
-//! common to all; those of the receiving members belong to their peer. What other
-//! teams send there nobody knows; how many they are the peer says, and its members
-//! are taken for as long as if each had an equal share. Else all who alone cannot fill its
-//! fastest member would use that one only. What we reckon wrongly, probes show (`lateness.rs`).
-//! Mirrored in `bpf/stripe.h`; a change here is a change there.
+//! All peers use our members, so the transmit backlogs of our members are common to all peers. Those of receiving
+//! members belong to their peer. Nobody knows what other teams send there. The peer says how many teams send, and a
+//! frame adds as much to its members' backlogs as if each team had an equal share. Otherwise every team that cannot
+//! fill the peer's fastest member alone would use that member only. Where the computed backlogs are wrong, the
+//! queueing-delay estimate corrects them by probes. Mirrored in `bpf/stripe.h`; a change here is a change there.
 
 pub(super) mod choosing;
 mod echoes;

@@ -26,7 +26,7 @@ pub struct Stripe {
     pub group: MemberSet,
     /// What goes by two paths, towards peers that take it.
     pub redundant: Classes,
-    /// How old a gap in what a TCP connection received from a peer is before the peer is told of it; 0: however old.
+    /// The age at which a gap in what a TCP connection received from a peer is reported to that peer; 0: at once.
     pub sack_delay: Duration,
     /// What goes by several members towards hosts that do not stripe.
     pub plain: Plain,

@@ -1,14 +1,14 @@
 //! `redundant`: each frame of a class on two paths, and one of the two at the other end.
 //!
 //! Both copies carry the same redundancy tag ([`nicteam_wire::Rtag`]): the number
-//! of the frame among those that were tagged for this peer. The receiver hands
-//! on who comes first and drops the other, by the vector recovery algorithm of IEEE
-//! 802.1CB-2017, 7.4.3.4, with three changes:
+//! of the frame among those that were tagged for this peer. The receiver delivers the copy that comes first and drops
+//! the other, by the vector recovery algorithm of IEEE 802.1CB-2017, 7.4.3.4, with three changes:
 //!
-//! - Every number is taken, wherever it is. The history is as long as the numbers need, half of them: a number that
-//!   is no more than [`HISTORY`] behind the newest is behind it, any other is ahead. So there is no number that is too
-//!   far behind to tell, and whoever forges frames cannot make the peer's own numbers such: a jump ahead costs nothing.
-//!   There, a number outside the window is dropped, and a sender that lost more frames than that is not heard until the reset.
+//! - Every number is accepted, wherever it is. The history is as long as the numbers need, half of them: a number that
+//!   is no more than [`HISTORY`] behind the newest is behind it, any other is ahead. So no number is too far behind to
+//!   be compared. Somebody who forges frames cannot bring the peer's own numbers into such a place: a jump ahead costs
+//!   nothing. In the standard a number outside the window is dropped, and a sender that lost more frames than that is
+//!   not heard until the reset.
 //! - The history is a ring of words, each with the number of its block, so that nothing has to be shifted or cleared.
 //! - A peer that starts anew begins anew at once, not after the reset.
 //!

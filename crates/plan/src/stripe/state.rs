@@ -39,8 +39,9 @@ pub struct StripeState {
 /// How a frame goes with others.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum With {
-    /// Behind those of its flow, by this hash, if that keeps its path; or by this path, if it mends something.
-    Flow { hash: Option<u32>, mends: Option<Ends> },
+    /// Behind those of its flow, by this hash, if the flow keeps its path; or by this path, if the frame is for a loss
+    /// recovery.
+    Flow { hash: Option<u32>, recovery: Option<Ends> },
     /// Its own copy goes by this path.
     Copy(Path),
 }
@@ -98,8 +99,8 @@ impl StripeState {
         Some((report, told))
     }
 
-    /// The path by which a frame to a peer is to go because it mends something, where there are several.
-    pub(super) fn mended_by(&mut self, peer: &Peer, frame: &Frame<'_>, now: Time) -> Option<Ends> {
+    /// The path for a frame to a peer that is for a loss recovery; none if the peer has one path alone.
+    pub(super) fn recovery_path(&mut self, peer: &Peer, frame: &Frame<'_>, now: Time) -> Option<Ends> {
         match peer.paths.len() {
             0 | 1 => None,
             _ => self.mending.path_of(peer, frame, now.as_nanos()),
@@ -111,7 +112,7 @@ impl StripeState {
         self.plain.choose(stripe, frame, &mut self.senders, &mut self.turn, now.as_nanos())
     }
 
-    /// A frame that is not striped leaves by a member: its wire is taken, too.
+    /// A frame that is not striped leaves by a member: it adds to that member's transmit backlog, too.
     pub(super) fn take_wire(&mut self, stripe: &Stripe, member: MemberId, frame: &Frame<'_>, now: Time) {
         if let Some(sender) = stripe.senders.iter().find(|sender| sender.id == member) {
             self.senders.send(member, wire_ns(frame.wire_bytes(), sender.rate_mbps), now.as_nanos());
@@ -175,9 +176,9 @@ impl StripeState {
         Some(())
     }
 
-    /// The path by which so many bytes arrive first, or that their flow keeps, or that mends; its ends are
-    /// taken for as long as they take on the wire. Beside a copy's it is one that
-    /// shares neither end with it, or if there is none, one of them.
+    /// The path by which so many bytes arrive first, or the one that their flow keeps, or the one for a loss recovery.
+    /// The transmit backlogs of both its ends grow by the time that the bytes take on the wire. For a copy it is a path
+    /// that shares no end with the path of the other copy, or if there is none, one that shares one end.
     pub(super) fn take_path(
         &mut self,
         stripe: &Stripe,
@@ -192,9 +193,9 @@ impl StripeState {
         let (behind, ahead) = peer.paths.split_at(first);
         let ends = |path: &Path| (stripe.senders[path.sender].id, peer.receivers[path.receiver].mac);
         let kept = match with {
-            With::Flow { hash, mends } => {
+            With::Flow { hash, recovery } => {
                 let kept = hash.and_then(|hash| self.flows.kept(hash, now));
-                mends.or(kept)
+                recovery.or(kept)
             }
             With::Copy(_) => None,
         };

@@ -41,10 +41,11 @@
 //! the end of what was sent already was sent again: it counts for the member that carried the original ([`PlainMember`]), and leaves by another
 //! one, if there is one, as if that one's transmit backlog were longer by [`super::limits::LEAD`].
 //!
-//! **Order.** A plain receiver reports each gap that unlike queues make, and the sender's stack would take what is missing
-//! for lost. The report that comes in from a host (known by its connection, else by its address) that was sent to by several members in the last 100 ms is
-//! treated as one of ours that goes to a peer is (`gaps.rs`, with the same `sack_delay`): a gap younger than that is taken
-//! out of it, and one that says nothing else is withheld.
+//! **Order.** A plain receiver reports each gap that unlike queues make, and the sender's stack would take the missing
+//! segments for lost. So the team treats such a report as it treats our own reports to a peer (`gaps.rs`, with the same
+//! `sack_delay`): it removes a younger gap from the report, and suppresses an acknowledgement that says nothing else.
+//! That concerns the reports of hosts to which it sent by several members in the last 100 ms. The connection shows
+//! which host that is, else the address.
 //!
 //! On eBPF a member without carrier counts as one with [`super::limits::LEAD`] more transmit backlog, too. Mirrored in `bpf/plain.h`; a
 //! change here is a change there.
