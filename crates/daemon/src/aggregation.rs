@@ -81,7 +81,7 @@ pub struct PortState {
     pub carrier_changes: u64,
 }
 
-/// One end of a link, as LACPDUs tell of it.
+/// One end of a link, as LACPDUs describe it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortEnd {
     /// Priority of the system.

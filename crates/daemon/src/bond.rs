@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Problem;
 
-/// What `bond/show` and `lacp/show` tell of a bond (Open vSwitch 3.1, ofproto/bond.c `bond_print_details`,
+/// What `bond/show` and `lacp/show` print about a bond (Open vSwitch 3.1, ofproto/bond.c `bond_print_details`,
 /// lib/lacp.c `lacp_print_details`). Ports and their counters are in [`MemberState::lacp`](crate::MemberState::lacp).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BondState {

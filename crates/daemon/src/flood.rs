@@ -224,7 +224,7 @@ mod tests {
             flood(&mut gate, per_ms, 500, &mut now);
             assert!(gate.is_flooded(now));
             let (came, handled) = flood(&mut gate, per_ms, 1000, &mut now);
-            // Thinned by powers of two, never to less than half of the limit.
+            // The gate lets one frame in 2^n through, but never less than half the limit.
             assert!((400..=2200).contains(&came) && handled <= 1001, "{per_ms} a ms: {came} came, {handled} handled");
             let (handled, dropped) = gate.counts();
             let counted = (handled + dropped) as f64 / (per_ms * 1500) as f64;

@@ -6,8 +6,8 @@
 //!
 //! `/run/nicteam/netns-COOKIE`, both 0750 and root's, of the group `nicteam` if there is one. In a user namespace
 //! that does not own `/run` it is `$XDG_RUNTIME_DIR/nicteam` instead, or `/tmp/nicteam-UID` where there is no such folder.
-//! A folder that somebody else owns or may write to is refused, and so is a link in its place: whoever can put
-//! a file there could run teams.
+//! A folder that another user owns or may write to is refused, and so is a link in its place: a user who can put a file
+//! there could run teams.
 
 mod gone;
 mod opened;
@@ -147,7 +147,7 @@ pub(crate) fn refused(error: nicteam_sys::Error) -> Error {
     if is_forbidden { Error::Forbidden(error) } else { error.into() }
 }
 
-/// Removes what was persisted for network namespaces that are gone; so does whoever starts a team.
+/// Removes what was persisted for network namespaces that are gone. The start of a team does the same.
 ///
 /// # Errors
 /// The kernel does not say which namespace this is.

@@ -1,4 +1,4 @@
-//! The signs of life of a team, for whoever watches over its process.
+//! The signs of life of a team, for the supervisor of its process.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! What a device was before it joined a team.
 //!
-//! It is noted in the persisted state ([`crate::claim`]), and in the device's alias, which anybody may change: it
-//! goes with the device into another namespace, and tells whoever looks at `ip link`:
+//! It is noted in the persisted state ([`crate::claim`]), and in the device's alias, which anybody may change. The
+//! alias goes with the device into another namespace, and `ip link` shows it:
 //!
 //! ```text
 //! alias nicteam team0: was mac 02:00:00:00:00:01 mtu 1500 up addrgenmode eui64 ipv6

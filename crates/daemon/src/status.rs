@@ -46,7 +46,7 @@ pub struct TeamStatus {
     /// 802.3ad: the actor system and its active aggregator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacp: Option<Aggregation>,
-    /// Open vSwitch's modes: what `bond/show` and `lacp/show` tell of a bond.
+    /// Open vSwitch's modes: what `bond/show` and `lacp/show` print about a bond.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub openvswitch: Option<BondState>,
     /// stripe: the teams that stripe, too.
@@ -127,7 +127,7 @@ pub struct MemberState {
     pub mac: String,
     /// How often it went down since it joined.
     pub link_failures: u32,
-    /// Frames sent. A super-frame counts as one.
+    /// Frames sent. A GSO frame counts as one.
     pub tx_frames: u64,
     /// Bytes sent, from the destination address to the end of the payload.
     pub tx_bytes: u64,

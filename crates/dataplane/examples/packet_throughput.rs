@@ -1,5 +1,5 @@
 //! One TCP stream from host to host through two packet teams over one veth
-//! pair, for some seconds: Gbit/s with super-frames and with true packets.
+//! pair, for some seconds: Gbit/s with GSO frames and with MTU-sized packets.
 //!
 //! `cargo run --release -p nicteam-dataplane --example packet_throughput [SECONDS]`;
 //! needs root, or `unshare -Urn` in front.
@@ -20,7 +20,7 @@ type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 fn main() -> Outcome<()> {
     let seconds: u64 = std::env::args().nth(1).map_or(Ok(3), |text| text.parse())?;
-    for (what, gso_max_segs) in [("super-frames", None), ("true packets", Some(1))] {
+    for (what, gso_max_segs) in [("GSO frames", None), ("MTU-sized packets", Some(1))] {
         let bits = measure(gso_max_segs, Duration::from_secs(seconds))?;
         println!("{what}: {:.2} Gbit/s", bits / 1e9);
     }

@@ -54,8 +54,8 @@ pub trait Dataplane: Send {
     /// LACPDUs that were answered for a process that did not.
     fn answered(&self) -> Result<u64, Error>;
 
-    /// Acknowledgements that were withheld: they spoke of nothing but a gap that was not old enough
-    /// to be told ([`nicteam_team::Stripe::sack_delay`]).
+    /// Acknowledgements that were suppressed: they reported nothing but a gap younger than
+    /// [`nicteam_team::Stripe::sack_delay`].
     fn withheld(&self) -> Result<u64, Error>;
 
     /// What it has seen of hosts that do not stripe ([`nicteam_team::stripe::Plain`]).
@@ -115,7 +115,7 @@ pub struct Port {
 }
 
 /// What a member carried since it joined. Bytes run from the destination
-/// address to the end of the payload; a super-frame counts as one frame.
+/// address to the end of the payload; a GSO frame counts as one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Frames sent.

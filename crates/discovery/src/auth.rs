@@ -62,7 +62,7 @@ pub struct RefusedLast {
 
 state!(struct RefusedLast { at, member, from });
 
-/// Judges hellos, and makes tags.
+/// Decides which hellos count, and makes tags.
 #[derive(Clone, Debug)]
 pub(super) struct Auth {
     /// Our own number.
@@ -245,8 +245,8 @@ impl Auth {
         key.map_or(0, |key| key.lost_token(system, announced, mac))
     }
 
-    /// Judges a hello that `member` received from `src`; `payload` is what it was
-    /// decoded from, `sequence` the last that we used ourselves.
+    /// Decides whether a hello counts that `member` received from `src`; `payload` is what it was decoded from,
+    /// `sequence` the last number that we used ourselves.
     pub(super) fn judge(
         &mut self,
         (member, src): (MemberId, Mac),
@@ -285,7 +285,7 @@ impl Auth {
         self.known.remove(&system);
     }
 
-    /// Judges a hello that somebody with our key made, whoever sent it now.
+    /// Decides whether a hello counts that was made with our key: its frame may be a replay.
     fn judge_genuine(
         &mut self,
         (member, src): (MemberId, Mac),

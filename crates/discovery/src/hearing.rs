@@ -132,7 +132,7 @@ impl Discovery {
         }
     }
 
-    /// A neighbour has the place of whoever had its addresses.
+    /// A neighbour replaces those that had its addresses.
     fn replace_others(&mut self, system: u64) {
         let Some(neighbour) = self.neighbours.get(system) else { return };
         let alike = neighbour.addresses().flat_map(|mac| self.neighbours.with_address(mac)).map(|of| of.system);

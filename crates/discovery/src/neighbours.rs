@@ -1,7 +1,7 @@
 //! All neighbours, found by what is asked for: an address, or when something is due.
 //!
-//! Whoever changes a neighbour does it by [`Neighbours::with`], which keeps the indexes and sums. So a hello or a
-//! timer costs by those that it concerns, however many are known.
+//! Code changes a neighbour by [`Neighbours::with`] alone, which keeps the indexes and sums. So the cost of a hello or
+//! a timer depends on the neighbours that it concerns, however many are known.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

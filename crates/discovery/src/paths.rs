@@ -4,11 +4,10 @@
 /// those that `may` allows: about as many as the larger side has members, not
 /// one for each pair, so that few have to be probed.
 ///
-/// First the rates are assigned, the largest part first and like places to
-/// like: on a segment where everybody hears everybody, and on separate cables,
-/// all that the narrower side can carry is assigned. Then whoever is left out gets
-/// one path: a sender that one peer does not need serves it while others are
-/// busy with other peers.
+/// First the rates are assigned, the largest part first and between equal member indices first: on a segment where all
+/// members reach each other, and on separate cables, all that the narrower side can carry is assigned. Then each member
+/// that is left over gets one path: a sender that one peer does not need serves it while others are busy with other
+/// peers.
 pub(super) fn choose(
     senders_mbps: &[u32],
     receivers_mbps: &[u32],

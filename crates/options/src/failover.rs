@@ -41,10 +41,10 @@ impl FailOverMac {
 
 choice!(FailOverMac, "fail_over_mac");
 
-/// Who is to become the active member (`active_slave`).
+/// Which member is to become the active one (`active_slave`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ActiveSlave {
-    /// Whoever would be chosen if nobody were active (an empty text).
+    /// The member that would be chosen if none were active (an empty text).
     Best,
     /// The member with this device name.
     Member(String),

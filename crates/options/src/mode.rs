@@ -66,7 +66,7 @@ pub struct Traits {
     pub openvswitch: bool,
     /// Carrier has to be monitored: `miimon` cannot be 0.
     pub needs_miimon: bool,
-    /// The ARP monitor can judge the members (Linux `bond_mode_uses_arp`).
+    /// The ARP monitor can decide which members work (Linux `bond_mode_uses_arp`).
     pub uses_arp: bool,
     /// `queue_id` has an effect (Linux bonding.h, `bond_should_override_tx_queue`).
     pub uses_queues: bool,
@@ -414,7 +414,7 @@ impl Mode {
         self.traits().stripes()
     }
 
-    /// Whether the ARP monitor can judge its members (Linux `bond_mode_uses_arp`).
+    /// Whether the ARP monitor can decide which of its members work (Linux `bond_mode_uses_arp`).
     pub const fn uses_arp(self) -> bool {
         self.traits().uses_arp
     }

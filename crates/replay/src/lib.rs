@@ -1,7 +1,7 @@
 //! A team's course, recorded and replayed.
 //!
-//! A team decides by what it is told and when, and by nothing else. So whoever has all that it was told has its course: a
-//! report of a defect that can be replayed, and a test once the defect is mended.
+//! A team decides by its inputs and their times, and by nothing else. So a record of all its inputs is a record of the
+//! team's course: a report of a defect that can be replayed, and a test once the defect is repaired.
 //!
 //! - [`Input`] is all that a team can be told, `Team::apply` the one door.
 //! - [`Recorded`] is a team behind that door, with a ring of what went through. The daemon keeps its team so, and cannot

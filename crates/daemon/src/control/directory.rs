@@ -43,7 +43,7 @@ pub fn teams() -> Result<Vec<Listed>, Error> {
     let Some(folder) = Folder::here()?.open()? else { return Ok(Vec::new()) };
     let mut found: BTreeMap<String, TeamState> = BTreeMap::new();
     for name in folder.names() {
-        // A name that no team can have is no team's, whoever put it there.
+        // A file whose name no team can have belongs to no team.
         let Some((team, end)) = name.rsplit_once('.').filter(|(team, _)| TeamDevice::is_name(team)) else { continue };
         if matches!(end, "json" | "lock") && !found.contains_key(team) {
             found.extend(state(&folder, team, end == "json").map(|state| (team.to_owned(), state)));

@@ -1,8 +1,9 @@
 //! Folders of network namespaces that are gone.
 //!
-//! A namespace ends without a word, and whoever was killed in it has left its files. So a folder names the inode of
-//! its namespace (`namespace`), and whoever starts a team removes the folders that nobody uses and whose namespace nothing
-//! holds any more: no thread, no open handle, no mount. An inode may be given again; then the folder stays longer.
+//! The end of a namespace is not announced, and a process that was killed in it has left its files. So the file
+//! `namespace` in a folder has the inode number of its namespace. The start of a team removes the folders that no
+//! process uses and whose namespace nothing holds any more: no thread, no open handle, no mount. An inode number may be
+//! given again; then the folder stays longer.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -112,8 +112,8 @@ impl Opened {
         }
     }
 
-    /// Takes the lock of a file, which is made if it is not there; `None`: somebody else has it.
-    /// Whoever asks only whether it is taken has it for a moment, which is waited for.
+    /// Takes the lock of a file, which is made if it is not there; `None`: another process has it. A process that only
+    /// asks whether the lock is taken holds it for a moment, so this tries again for a while.
     pub(crate) fn lock(&self, name: &str) -> io::Result<Option<Flock<File>>> {
         let path = self.at(name);
         for tried in 0..TRIES {

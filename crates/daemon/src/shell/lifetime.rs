@@ -194,7 +194,7 @@ impl Shell {
             .reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)))
             .unwrap_or((65_536, 65_535));
         self.netlink.set_gso_max(self.device.index, size, segs)?;
-        self.cut_super_frames()?;
+        self.cut_gso_frames()?;
         let remembered = self.ports_left()?;
         self.team.begin_members();
         for candidate in found {

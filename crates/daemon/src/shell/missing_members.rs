@@ -47,7 +47,7 @@ impl Shell {
         self.persistence.as_ref().map_or(&[], |persistence| &persistence.missing)
     }
 
-    /// Tells of the members that are not there.
+    /// Reports the members that are missing.
     pub(super) fn say_missing(&self) {
         for MissingMember { device, why, .. } in self.missing() {
             self.note(Happened::Trouble { text: format!("member {device} is missing: {why}") });

@@ -109,7 +109,7 @@ impl Readable {
 /// How often the lease of a plan is renewed at least; the eBPF dataplane speaks
 /// for a process that has not done so for 400 ms.
 const RENEWAL: Duration = Duration::from_millis(150);
-/// So late after a deadline something may have come that nobody was told of.
+/// If the process is so late after a deadline, frames may have come since it asked which sockets are readable.
 const LATE: Duration = Duration::from_millis(10);
 /// A silence of this process that is worth telling.
 const STALL: Duration = Duration::from_secs(1);
@@ -167,7 +167,7 @@ impl Shell {
             while let Ok(request) = inbox.try_recv() {
                 match request {
                     Request::Remove(answer) => {
-                        // Whoever asked may have gone.
+                        // The client that asked may have gone.
                         let _ = answer.send(self.take_down());
                         return Ok(());
                     }
@@ -199,7 +199,7 @@ impl Shell {
         }
     }
 
-    /// Does what was asked, where the team goes on. Whoever asked may have gone.
+    /// Does what was asked, where the team goes on. The client that asked may have gone.
     fn answer(&mut self, request: Request) {
         let sent = match request {
             Request::Report(answer) => answer.send(self.report()).is_ok(),
@@ -260,7 +260,7 @@ impl Shell {
         self.renewed = self.clock.now();
     }
 
-    /// Tells of a time in which somebody else had to speak for this process.
+    /// Reports a time in which the dataplane had to answer for this process.
     fn notice_stall(&self, now: Time) {
         let silence = now.since(self.renewed);
         if self.is_leased() && silence >= STALL {

@@ -131,7 +131,7 @@ impl Shell {
         self.drain();
         self.team.handle_member_mac(id, own);
         self.drain();
-        self.fit_super_frames()
+        self.fit_gso_frames()
     }
 
     /// Lets a member go; what its user should know. The others carry its frames
@@ -149,7 +149,7 @@ impl Shell {
         self.note(Happened::Left { member: device.to_owned() });
         self.drain();
         let left = self.hand_out(id);
-        let fitted = self.fit_super_frames();
+        let fitted = self.fit_gso_frames();
         self.tell(fitted);
         Ok(left?.into_iter().collect())
     }
@@ -187,8 +187,8 @@ impl Shell {
         }))
     }
 
-    /// Lets the stack make no larger super-frames than every member takes.
-    fn fit_super_frames(&mut self) -> Result<(), Error> {
+    /// Limits the GSO frames of the stack to the size that every member takes.
+    fn fit_gso_frames(&mut self) -> Result<(), Error> {
         let (mut size, mut segs) = (u32::MAX, u32::MAX);
         for member in &self.members {
             if let Some(link) = self.netlink.link_at(member.port.index)? {

@@ -1,5 +1,5 @@
-//! Room for redundancy tags: the team's MTU is as much less than its members', and
-//! super-frames are cut before they leave the team device.
+//! Room for redundancy tags: the team's MTU is as much less than its members', and GSO frames are segmented before they
+//! leave the team device.
 
 use super::Shell;
 use crate::Error;
@@ -17,7 +17,7 @@ impl Shell {
         if before == now {
             return Ok(());
         }
-        self.cut_super_frames()?;
+        self.cut_gso_frames()?;
         self.mtu = (self.mtu + before).saturating_sub(now);
         self.netlink.set_mtu(self.device.peer_index, self.mtu)?;
         Ok(self.netlink.set_mtu(self.device.index, self.mtu)?)
@@ -25,7 +25,7 @@ impl Shell {
 
     /// Has the kernel cut what goes through the team device, where that may have
     /// to be tagged: all that the stack sends goes through it.
-    pub(super) fn cut_super_frames(&self) -> Result<(), Error> {
+    pub(super) fn cut_gso_frames(&self) -> Result<(), Error> {
         let whole = self.team.config().redundant.is_off();
         Ok(self.ethtool.set_segmentation(&self.called, whole)?)
     }

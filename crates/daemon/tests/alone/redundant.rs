@@ -194,7 +194,7 @@ fn only_its_class_goes_twice_and_the_mtu_has_room() {
 }
 
 #[test]
-fn super_frames_of_the_class_are_cut_before() {
+fn gso_frames_of_the_class_are_cut_before() {
     on_each_dataplane(|kind| {
         let mut net = net(kind, &format!("tcp:{PORT}"));
         let listener = net.b.netns.run(|| std::net::TcpListener::bind(("10.2.0.2", PORT)).unwrap()).unwrap();

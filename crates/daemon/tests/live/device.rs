@@ -248,7 +248,7 @@ fn filters(bench: &mut Bench) {
                 action mirred egress mirror dev seen continue";
         said(host, &add.replace("DEV", device));
     }
-    // What `doctor` tells of.
+    // `doctor` reports these filters.
     let index = bench.b.index("eth0");
     let filters = bench.b.netlink.ingress_filters(index).unwrap();
     let filters: Vec<_> = filters.iter().map(|filter| (filter.priority, filter.kind.as_str())).collect();

@@ -145,7 +145,7 @@ impl Maps {
         self.tallied(|tally| tally.answered)
     }
 
-    /// Acknowledgements that were withheld.
+    /// Acknowledgements that were suppressed.
     pub(super) fn withheld(&self) -> Result<u64, Error> {
         self.tallied(|tally| tally.withheld)
     }

@@ -121,7 +121,7 @@ impl Mover {
                 }
                 Action::Redundant { sequence, first, second } => {
                     shared.notes().sent(first.dst);
-                    // Both would carry the same tag in every packet that a super-frame is cut into.
+                    // All segments of a GSO frame would carry the same tag. So it gets none, and leaves once.
                     let tagged = self.batch.get(place).is_some_and(|received| received.offload.gso_type == 0);
                     let shim = if tagged { Shim::Put(Rtag { sequence }.encode()) } else { Shim::Keep };
                     let legs = [Some(first), second.filter(|_| tagged)];
@@ -190,7 +190,7 @@ impl Mover {
                     // An echo that the system does not take is one that is lost.
                     let _ = Hello::reflect(&mut echo) && member.socket.send_frame(&echo);
                 }
-                // Whoever listens on the member has seen it by a tap of his own.
+                // A program with a socket of its own on the member has received the frame there.
                 Verdict::ToMember => {}
                 Verdict::Drop => drops += 1,
             }
@@ -297,7 +297,7 @@ fn view<'a>(received: &Received<'a>) -> Option<Frame<'a>> {
     })
 }
 
-/// What a frame takes on the wire; a super-frame, all that it is cut into, each with its own headers.
+/// Bytes that a frame takes on the wire; a GSO frame takes those of all its segments, each with its own headers.
 fn wire_bytes(received: &Received<'_>) -> u32 {
     /// Check sequence, preamble, start of frame and gap.
     const OVERHEAD: u32 = 24;
@@ -307,7 +307,7 @@ fn wire_bytes(received: &Received<'_>) -> u32 {
     (bytes + (frames - 1) * headers).max(SHORTEST) + frames * OVERHEAD
 }
 
-/// Into how many a super-frame is cut.
+/// The number of segments that a GSO frame is cut into; 1 of any other frame.
 fn segments(received: &Received<'_>) -> u32 {
     let (headers, size) = (u32::from(received.offload.hdr_len), u32::from(received.offload.gso_size));
     match size {

@@ -26,7 +26,7 @@ pub(super) struct Shared {
     pub stack: PacketSocket,
     /// Frames from the stack that no member was asked to send.
     pub unsent: AtomicU64,
-    /// Acknowledgements that were withheld.
+    /// Acknowledgements that were suppressed.
     pub withheld: AtomicU64,
     /// When the clock of [`PlanState`] began.
     started: Instant,

@@ -271,7 +271,7 @@ fn a_token_is_asked_for_and_counts_once_for_the_plan_and_the_program() {
     for (token, counts) in [(0, false), (TOKEN + 1, false), (TOKEN, true)] {
         assert_eq!(report(token, &plan, &dataplane, &mut state), counts, "{token:#x}");
     }
-    // Whoever heard it sends it again, when a plan was made anew.
+    // Somebody who received the report sends it again after the next plan.
     plan.generation += 1;
     bench.team.run(|| dataplane.apply(&plan).unwrap());
     assert!(!report(TOKEN, &plan, &dataplane, &mut state));

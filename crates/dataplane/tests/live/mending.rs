@@ -1,4 +1,4 @@
-//! What mends a loss: by which path both dataplanes send it.
+//! Retransmissions, and acknowledgements for a loss recovery: by which path both dataplanes send them.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -89,7 +89,7 @@ fn mend<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
         }
     }
 
-    // Whoever was told of a gap hears what else is short by that path as well.
+    // A peer to which a gap was reported gets other short frames by that path as well.
     let told = plan(|stripe| stripe.sack_delay = Duration::from_nanos(1));
     bench.team.run(|| dataplane.apply(&Plan { generation: 2, ..told }).unwrap());
     hear(&bench, 3);

@@ -334,7 +334,7 @@ fn send_so_many_back<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
             count(&mut echoes, &mut others);
         }
     }
-    // Whoever is somebody else is answered.
+    // Probes of another address are answered.
     eventually("the echo of another member", || {
         assert!(bench.far_sockets[0].send_frame(&other));
         count(&mut echoes, &mut others);
@@ -568,7 +568,7 @@ fn flows_keep_their_path_to_a_peer_where_they_are_to() {
     }
     stay_on_one_cpu();
     let bench = Bench::new(MEMBERS);
-    // So fast that no flow is wide, and that no wire is taken for long.
+    // So fast that no flow is wide, and that no transmit backlog lasts long.
     let mut plan = striping([100_000; MEMBERS]);
     let Choose::Stripe(stripe) = &mut plan.choose else { unreachable!() };
     stripe.peers[0].keeps_flows = true;

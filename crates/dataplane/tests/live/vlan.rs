@@ -1,4 +1,4 @@
-//! A VLAN tag crosses two teams, whoever put it there, on both dataplanes.
+//! A VLAN tag crosses two teams on both dataplanes, whether it is among the bytes of the frame or beside them.
 
 use crate::common::hosts::{CABLES, TeamHost, bpf, packet, pair, pair_plan};
 use crate::common::{ids, may_run_bpf};

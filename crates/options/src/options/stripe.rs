@@ -165,7 +165,7 @@ fn key(option: &'static str, text: &str) -> Result<Option<StripeKey>, ConfigErro
     } else if is_long_enough && key.bytes().all(|byte| byte.is_ascii_graphic()) && !key.starts_with("file:") {
         Ok(Some(StripeKey(key.to_owned())))
     } else {
-        // Whoever reads the error need not read the key.
+        // The error does not show the key: others than its owner may read the error.
         Err(ConfigError::BadValue { option, value: HIDDEN.to_owned(), expected: KEYS.to_string() })
     }
 }

@@ -1,4 +1,4 @@
-//! A VLAN tag beside a frame survives, super-frames included.
+//! A VLAN tag beside a frame survives, also beside a GSO frame.
 
 use nicteam_sys::packet::{Batch, Offload, Outgoing, Received, Tag};
 use nicteam_team::Choose;
@@ -15,14 +15,14 @@ const HEADERS: usize = 54;
 const TCP4: u8 = 1;
 
 #[test]
-fn a_tagged_super_frame_passes_both_ways() {
+fn a_tagged_gso_frame_passes_both_ways() {
     if !may_make_networks() {
         return;
     }
     let bench = Bench::new(1);
     let dataplane = bench.team.start(hosts::packet, &plan(1, Choose::One(id(0)), 1));
     let (stack, far) = (&bench.stack, &bench.far_sockets[0]);
-    let frame = super_frame();
+    let frame = gso_frame();
     let offload = Offload {
         flags: Offload::NEEDS_CHECKSUM,
         gso_type: TCP4,
@@ -37,7 +37,7 @@ fn a_tagged_super_frame_passes_both_ways() {
             let mut batch = Batch::new();
             assert!(batch.push(Received { bytes: &frame, tag, offload }));
             assert_eq!(from.send(&batch, &[Outgoing::default()]).frames, 1, "{tag:?}");
-            eventually("the super-frame arrives", || {
+            eventually("the GSO frame arrives", || {
                 to.receive(&mut batch).unwrap();
                 batch.get(0).is_some()
             });
@@ -51,7 +51,7 @@ fn a_tagged_super_frame_passes_both_ways() {
 }
 
 /// A TCP segment larger than any packet, its checksum left to others.
-fn super_frame() -> Vec<u8> {
+fn gso_frame() -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 8, 0x08, 0];
     let total = (HEADERS - 14 + PAYLOAD) as u16;
     frame.extend([0x45, 0]);

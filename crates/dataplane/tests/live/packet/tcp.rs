@@ -16,7 +16,7 @@ const BYTES: usize = 32 << 20;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[test]
-fn a_stream_arrives_whole_and_in_super_frames() {
+fn a_stream_arrives_whole_and_in_gso_frames() {
     if !may_make_networks() {
         return;
     }
@@ -43,7 +43,7 @@ fn a_stream_arrives_whole_and_in_super_frames() {
     let carried = [0, 1].map(|place| counters(&*team_a, place));
     let (bytes, frames) = (carried[0].tx_bytes + carried[1].tx_bytes, carried[0].tx_frames + carried[1].tx_frames);
     assert!(bytes >= BYTES as u64);
-    assert!(bytes / frames > 4000, "{frames} frames for {bytes} bytes: no super-frames");
+    assert!(bytes / frames > 4000, "{frames} frames for {bytes} bytes: no GSO frames");
     a.stop(team_a);
     b.stop(team_b);
 }
