@@ -68,8 +68,6 @@ const LEFT: &[(&str, usize)] = &[
     ("crates/cli", 23),
     ("crates/events", 1),
     ("crates/experiment", 3),
-    ("crates/formats", 20),
-    ("crates/host", 14),
     ("crates/impair", 2),
     ("crates/iscsi", 4),
     ("crates/lab", 15),

@@ -1,7 +1,8 @@
 //! Command lines of illumos and Solaris that build aggregations: `dladm`, `ipadm`, `ifconfig`, `route` (illumos dladm(8),
 //! ipadm(8), ifconfig(8), and dladm(1M) of Solaris 10 with devices and keys).
 //!
-//! Devices are called otherwise there: whoever takes an aggregation to another system puts this host's names in their place.
+//! Devices have other names there: a user who moves an aggregation to this host replaces them by the names of its own
+//! devices.
 
 mod address;
 mod words;

@@ -1,6 +1,7 @@
 //! FreeBSD's `rc.conf` (FreeBSD 14, rc.conf(5), lagg(4), ifconfig(8)): `ifconfig_lagg0="laggproto lacp laggport igb0 ..."`.
 //!
-//! Devices are called otherwise there: whoever takes an aggregation to another system puts this host's names in their place.
+//! Devices have other names there: a user who moves an aggregation to this host replaces them by the names of its own
+//! devices.
 
 use std::net::IpAddr;
 

@@ -146,7 +146,7 @@ fn read_profiles(reading: &mut Reading<'_>) -> Vec<Profile> {
     for (source, text) in reading.sources().iter().enumerate() {
         let ini = ini::read(source, &text.text, Flavour::KeyFile);
         for (at, why) in &ini.strays {
-            reading.wrong(at, format!("NetworkManager refuses the file: {why}"), "mend the line, or take it out");
+            reading.wrong(at, format!("NetworkManager refuses the file: {why}"), "correct the line, or remove it");
         }
         let at = ini.sections.first().map_or_else(|| At::new(source, 0..0), |section| section.at.clone());
         profiles.push(Profile { ini, at });

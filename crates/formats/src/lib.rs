@@ -1,7 +1,7 @@
 //! Other people's configuration of bonds: read, understood and written in their own words.
 //!
-//! One file a format. Pure: text in, values out; whoever carries them out is elsewhere. Errors are values that name the
-//! word that is wrong, in the words of the program that the format belongs to, and say what to do.
+//! One file a format. Pure: text in, values out; the callers carry them out. Errors are values that name the word that
+//! is wrong, in the words of the program that the format belongs to, and say what to do.
 //!
 //! [`Network`] is what every format is read to and written from; [`FORMATS`] and [`WRITERS`] are the registries. The command
 //! lines of `ovs-vsctl` are more than a format, they are carried out ([`ovs_vsctl`]):

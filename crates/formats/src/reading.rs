@@ -8,7 +8,7 @@ use nicteam_diagnostics::{Diagnostics, Problem};
 use crate::names::Wrong;
 use crate::{Disable, Import, Left, Network, Place, Source};
 
-/// More are not collected: whoever reads a list of a hundred errors mends the first one.
+/// More are not collected: the reader of a list of a hundred errors corrects the first one.
 const MOST_PROBLEMS: usize = 100;
 
 /// The same of what stays.

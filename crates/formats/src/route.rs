@@ -312,7 +312,7 @@ impl RouteError {
             RouteError::Families { .. } => "destination and next hop are both IPv4 or both IPv6".to_owned(),
             RouteError::Number { .. } => "a whole number from 0 to 4294967295".to_owned(),
             RouteError::Table { .. } => "write its number, which `/etc/iproute2/rt_tables` has".to_owned(),
-            RouteError::NoTeam { .. } => "add it by `ip route` yourself, whoever the team's routes are by".to_owned(),
+            RouteError::NoTeam { .. } => "add it by `ip route` yourself, beside the team's routes".to_owned(),
             RouteError::NotTaken { word } if word == "dev" => {
                 "a team's routes are by the team: leave it out".to_owned()
             }

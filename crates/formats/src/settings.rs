@@ -1,5 +1,5 @@
-//! Single settings of other programs' files, as they stand: for whoever asks what a manager of the network does with a device,
-//! and not for teams.
+//! Single settings of other programs' files, as they stand. For code that asks what a network manager does with a
+//! device, not for reading teams.
 
 use crate::ini::{self, Flavour};
 use crate::reading::Reading;

@@ -7,7 +7,7 @@ use nicteam_diagnostics::Problem;
 
 use crate::shell::{self, Command};
 
-/// A text to be read: a file, or standard input. Whoever changes its text makes a new one.
+/// A text to be read: a file, or standard input. To change the text, make a new value: its commands are cached.
 #[derive(Clone)]
 pub struct Source {
     /// Its path as it is shown; `-` for standard input.

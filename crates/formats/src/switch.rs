@@ -93,7 +93,7 @@ impl Writer for Switch {
     }
 }
 
-/// What to know of a group, whoever made the switch.
+/// Notes on a group, the same for the switches of every maker.
 fn heading(group: &Group<'_>, lines: &mut Lines) {
     let members = group.team.members.join(", ");
     lines.note("");

@@ -1,4 +1,4 @@
-//! Teams that a configuration tells of piece by piece: in any order, and in several texts.
+//! Teams that a configuration describes piece by piece: in any order, and in several texts.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -160,7 +160,7 @@ impl<'s> Teams<'s> {
         let is_it = |alias: &&Alias| alias.name == name && alias.why.is_none();
         let name = self.aliases.iter().find(is_it).map_or(name, |alias| &alias.team);
         let mut places = self.places.borrow_mut();
-        // Whoever adds, removes or renames drafts does not know of it.
+        // Code that adds, removes or renames drafts does not update the index, so a stale one is made anew.
         if places.len() != self.drafts.len() || places.get(name).is_some_and(|place| self.drafts[*place].name != name) {
             places.clear();
             let all = self.drafts.iter().enumerate().rev();

@@ -14,7 +14,7 @@ use nicteam_wire::Mac;
 
 use crate::Error;
 
-/// What netlink does not tell of a bond stands in files below this folder.
+/// What netlink does not say of a bond stands in files below this folder.
 const SYS: &str = "/sys/class/net";
 /// The main routing table.
 const MAIN: u32 = 254;
@@ -78,7 +78,7 @@ impl Host {
             // The kernel makes these itself.
             let Some(address) = of.address().filter(|_| !of.is_link_local_v6() && !of.is_temporary()) else { continue };
             if of.lifetimes().is_some() {
-                left.push(stays(of.words(), "it is leased or advertised, and comes again from whoever gave it"));
+                left.push(stays(of.words(), "it is leased or advertised, and comes again from the host that gave it"));
             } else if of.peer().is_some() {
                 left.push(stays(of.words(), "an address of a team has no other end"));
             } else {

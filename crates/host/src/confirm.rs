@@ -103,7 +103,7 @@ pub fn missed_teams() -> Result<Vec<String>, Error> {
 pub fn decided(team: &str) -> Result<Option<bool>, Error> {
     let notes = Notes::of(team)?;
     while process::termination().is_none() {
-        // Whoever takes it down has the lock until that is done.
+        // The process that takes the team down has the lock until that is done.
         let lock = if read(&notes)?.is_none() { notes.lock()? } else { None };
         if lock.is_some() {
             return Ok(Some(Journal::read(team, &notes)?.is_some_and(|journal| journal.is_up)));
@@ -114,7 +114,7 @@ pub fn decided(team: &str) -> Result<Option<bool>, Error> {
 }
 
 /// Waits until a team is confirmed, and takes it down if it is not: after its time, when a signal ends this process
-/// ([`process::catch_termination`]), or when whoever was to bring it up was killed meanwhile.
+/// ([`process::catch_termination`]), or when the process that was to bring it up was killed meanwhile.
 ///
 /// Several may watch one team: one of them acts. Nothing that the machine lacks, room on a disk, descriptors, memory,
 /// keeps it from acting: it holds a reserve until then, and tries again, or leaves out, what needs more.
@@ -145,12 +145,12 @@ pub fn watch(team: &str, token: u64, mut reserve: Reserve) -> Result<Outcome, Er
             std::thread::sleep(LOOK);
             continue;
         }
-        // Who had the lock until now may have acted; where nobody can have one, nobody has.
+        // The process that had the lock until now may have acted; where no process can have one, none has acted.
         if read(&notes).is_ok_and(|now| now.as_ref() != Some(awaited)) {
             continue;
         }
         let by_signal = !awaited.left().is_zero();
-        // Ahead, so that whoever confirms too late hears it at each moment.
+        // Before the team goes down, so that every late confirmation learns of it.
         let is_noted = write_missed(&notes, &Missed::now(awaited, by_signal)).is_ok();
         match take(&notes, Some(token), !is_noted) {
             Ok(true) => return restore_at_last(team, &notes, awaited, by_signal),

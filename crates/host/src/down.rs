@@ -143,7 +143,7 @@ fn learned(team: &str) -> Result<Vec<Neighbour>, Error> {
     Ok(neighbours)
 }
 
-/// Ends the team, whoever runs it, or nobody; false if there is none.
+/// Ends the team, whichever process runs it, also if none does; false if there is none.
 fn stop(team: &str) -> Result<bool, Error> {
     match Client::connect(team) {
         Ok(client) => client.remove()?,

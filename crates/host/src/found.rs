@@ -65,8 +65,8 @@ pub(crate) struct Above {
 }
 
 impl Found {
-    /// What a survey tells of these members, as far as they are there. `mac`: the team's, if it is none of theirs it is the
-    /// first one's.
+    /// What a survey knows of these members, as far as they are there. `mac` is the team's address: the team's
+    /// link-local address is that of the member with this MAC address, else that of the first member that made one.
     pub(crate) fn of(survey: &Survey, members: &[String], mac: Option<Mac>) -> Found {
         let links: Vec<_> = members.iter().filter_map(|name| survey.link(name)).collect();
         let above: Vec<Above> = links.iter().flat_map(|link| above_of(survey, link.index)).collect();

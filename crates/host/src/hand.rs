@@ -63,7 +63,7 @@ impl Hand {
     /// Takes a step that is not the team's own; true if something changed.
     pub(crate) fn take(&mut self, step: &Step) -> Result<bool, Error> {
         match step {
-            // Whoever runs the team takes them.
+            // The process that runs the team takes these steps.
             Step::Start | Step::Stop => Ok(false),
             Step::Settings { device, settings, .. } => Ok(self.give_settings(device, settings)),
             Step::SetUp(index) => self.set_up(*index),

@@ -105,7 +105,7 @@ fn enslaved(team: &Team, link: &Link, master: u32, facts: &Facts<'_>) -> Refusal
     };
     let hint = match kind {
         "bond" => format!(
-            "{frees}, and whoever is logged in over {master_name} loses the session: \
+            "{frees}, and a login over {master_name} loses its session: \
              \"From a running bond\" in docs/up.md has the way that keeps it. Switch the bond off where it is configured, too, or it \
              comes back (`nicteam import` of that file says how)"
         ),

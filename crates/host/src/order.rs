@@ -91,7 +91,8 @@ pub(crate) fn down(team: &str, found: &Found, carriers: &[u32], own: &[Route], l
         |route: &&Route| route.devices().into_iter().all(|at| found.member_at(at).is_none() || carries(at));
     let early: Vec<&Route> = routes.iter().filter(by_carriers).collect();
     for member in found.members.iter().filter(|member| member.up && carries(member.index)) {
-        // A device with IPv6 speaks (RFC 3810), from the team's MAC address by now: whoever need not be reached keeps silent.
+        // A device with IPv6 sends frames (RFC 3810), by now from the team's MAC address. So IPv6 stays off where no
+        // IPv6 address was moved.
         let speaks_v6 = found.moved(member).any(|address| !is_v4(address));
         steps.extend(speaks_v6.then_some(Step::SwitchIpv6 { member: member.index, on: true }));
         let addresses = member.addresses.iter().filter(|address| speaks_v6 || is_v4(address));

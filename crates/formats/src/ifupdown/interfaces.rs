@@ -1,4 +1,4 @@
-//! What the files say of devices: for whoever asks what ifupdown does with one, and not for teams.
+//! What the files say of devices. For code that asks what ifupdown does with a device, not for reading teams.
 
 use std::collections::BTreeSet;
 

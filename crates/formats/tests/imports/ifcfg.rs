@@ -163,7 +163,7 @@ fn suses_files_are_switched_off_by_their_own_word() {
         "1 vlan10 | a VLAN device on the team stays in the old place: its file works on the team as on a bond",
         "1 br0 | the bridge stays in this file: it takes the team's device as it took the bond's",
         "3 10.7.0.0/16 - - bond0 blackhole | a route of type `blackhole` leads by no team: add it by `ip route` yourself, \
-         whoever the team's routes are by",
+         beside the team's routes",
     ];
     assert_eq!(left(&import), expected);
     let expected = [
@@ -199,7 +199,7 @@ fn what_has_no_effect_there_has_none_here() {
     let team = &import.network.teams[0];
     assert_eq!((team.addresses.len(), team.routes.len()), (1, 2), "{team:?}");
     let no_type =
-        "a route of type `blackhole` leads by no team: add it by `ip route` yourself, whoever the team's routes are by";
+        "a route of type `blackhole` leads by no team: add it by `ip route` yourself, beside the team's routes";
     let expected = [
         "5 GATEWAY=10.0.0.254 | it has no effect in the old place: `DEFROUTE=no`".to_owned(),
         "8 IPV6ADDR=2001:db8::1 | it has no effect in the old place: `IPV6INIT=no`".to_owned(),

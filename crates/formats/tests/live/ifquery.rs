@@ -295,7 +295,7 @@ fn the_same_files_devices_members_and_addresses() {
     looped_cable(&mut host, DEVICES[0], DEVICES[1]);
     looped_cable(&mut host, DEVICES[2], DEVICES[3]);
     let folder = Folder::new();
-    #[allow(clippy::disallowed_methods, reason = "whoever looks for more files names where to begin")]
+    #[allow(clippy::disallowed_methods, reason = "the user who looks for more files sets where to begin")]
     let first = std::env::var("NICTEAM_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0_u64);
     let count = if is_soak() { SOAK } else { SAMPLE };
     for seed in first..first + count {

@@ -1,4 +1,4 @@
-//! A team is brought up or taken down, and whoever does it is killed between any two steps.
+//! A team is brought up or taken down, and the process that does it is killed between any two steps.
 
 use nicteam_testnet::{assert_becomes, assert_same_network, is_soak, may_make_networks};
 
@@ -76,7 +76,7 @@ fn an_address_that_has_ended_at_the_team_does_not_come_back() {
 }
 
 #[test]
-fn whoever_is_killed_between_two_steps_leaves_what_can_be_mended() {
+fn a_kill_between_two_steps_leaves_what_can_be_repaired() {
     if !may_make_networks() {
         return;
     }

@@ -15,7 +15,7 @@ impl Rule for Managers {
         for device in &facts.devices {
             let bundle = facts.bundle_of(device);
             let is_ours = bundle.is_some_and(|bundle| bundle.owner != Owner::Kernel);
-            // Whoever manages a kernel's bond is to have its members.
+            // The manager of a kernel's bond is to have the members of that bond.
             if bundle.is_some() && !is_ours {
                 continue;
             }

@@ -101,7 +101,7 @@ fn unanswered(bundle: &Bundle, device: &Device) -> Option<Finding> {
     Some(finding(NAME, &device.link.name, Weight::Disappoints, text, cure))
 }
 
-/// What LLDP tells of the group, beside what the mode needs.
+/// What LLDP says of the group, beside what the mode needs.
 fn group(traits: &Traits, needs_group: bool, device: &Device) -> Option<Finding> {
     let lldp = device.heard.lldp.as_ref()?;
     let LldpAggregation { aggregated, port: number, .. } = lldp.aggregation?;
