@@ -1,7 +1,7 @@
 //! What a link does to frames: delay, jitter, loss, duplication, reordering.
 //!
 //! No I/O, no clock, no threads: time is an argument, randomness a seed. The
-//! same crate stands behind a live relay between two packet sockets and behind
+//! same crate stands behind a live link emulator between two packet sockets and behind
 //! links of virtual time.
 //!
 //! A [`OneWay`] is one direction of a link. [`OneWay::handle_frame`] takes a

@@ -42,7 +42,7 @@ pub struct OneWay<F> {
 pub struct Room {
     /// Frames.
     pub frames: usize,
-    /// Bytes of frames, as [`OneWay::handle_frame`] is told of them.
+    /// Bytes of frames: the lengths that [`OneWay::handle_frame`] gets.
     pub bytes: usize,
 }
 

@@ -152,7 +152,7 @@ impl Command {
 pub struct Commands {
     outstanding: BTreeMap<u64, Command>,
     last: u64,
-    lingering: Vec<Lingering>,
+    deferred: Vec<Deferred>,
     /// Writes that are reported as done while libiscsi may still use their memory.
     kept: Vec<Kept>,
     /// Buffers of such writes that it uses no more.
@@ -172,7 +172,7 @@ const MOST_SPARE: usize = 64;
 
 /// A write that was answered before all its data was sent.
 #[derive(Debug)]
-struct Lingering {
+struct Deferred {
     /// No command has a greater number when it was answered.
     last: u64,
     command: Command,
@@ -182,7 +182,7 @@ struct Lingering {
 impl Commands {
     /// How many have no event yet.
     pub fn len(&self) -> usize {
-        self.outstanding.len() + self.lingering.len()
+        self.outstanding.len() + self.deferred.len()
     }
 
     /// Keeps a command; its number.
@@ -201,19 +201,19 @@ impl Commands {
     ///
     /// PDUs are sent in the order of their commands. So once a command is answered that was made later, or nothing is
     /// queued at all, those are gone.
-    pub fn linger(&mut self, command: Command, outcome: Outcome) {
-        self.lingering.push(Lingering { last: self.last, command, outcome });
+    pub fn defer(&mut self, command: Command, outcome: Outcome) {
+        self.deferred.push(Deferred { last: self.last, command, outcome });
     }
 
-    pub fn is_any_lingering(&self) -> bool {
-        !self.lingering.is_empty() || !self.kept.is_empty()
+    pub fn is_any_deferred(&self) -> bool {
+        !self.deferred.is_empty() || !self.kept.is_empty()
     }
 
     /// Keeps the memory of a write that the target reported as done. An honest target has all its data by then. Returns
     /// another buffer of the same size.
     ///
     /// Queued data almost always belongs to other commands. If it belongs to this one, libiscsi still sends it out of
-    /// the buffer. So no other code may use the buffer until that data is gone, as for [`Commands::linger`].
+    /// the buffer. So no other code may use the buffer until that data is gone, as for [`Commands::defer`].
     pub fn keep_memory(&mut self, command: Command) -> Option<Buffer> {
         let bytes = command.buffer.as_ref().map(Lent::bytes);
         self.kept.push(Kept { last: self.last, command });
@@ -243,16 +243,16 @@ impl Commands {
     }
 
     /// Those without queued data, when the command with the number `answered` was answered.
-    pub fn lingered(&mut self, answered: u64) -> Vec<(Command, Outcome)> {
-        let (gone, stays) = std::mem::take(&mut self.lingering).into_iter().partition(|write| write.last < answered);
-        self.lingering = stays;
-        let gone: Vec<Lingering> = gone;
+    pub fn take_sent(&mut self, answered: u64) -> Vec<(Command, Outcome)> {
+        let (gone, stays) = std::mem::take(&mut self.deferred).into_iter().partition(|write| write.last < answered);
+        self.deferred = stays;
+        let gone: Vec<Deferred> = gone;
         gone.into_iter().map(|write| (write.command, write.outcome)).collect()
     }
 
     /// All that is left, the oldest first, with its outcome if it was answered.
     pub fn take_all(&mut self) -> Vec<(Command, Outcome)> {
-        let mut all = self.lingered(u64::MAX);
+        let mut all = self.take_sent(u64::MAX);
         all.extend(std::mem::take(&mut self.outstanding).into_values().map(|command| (command, Outcome::NoAnswer)));
         all
     }
@@ -271,14 +271,14 @@ mod tests {
         let mut commands = Commands::default();
         let numbers: Vec<u64> = (0..3).map(|tag| commands.keep(write(tag))).collect();
         let early = commands.take(numbers[1]).unwrap();
-        commands.linger(early, Outcome::Busy);
+        commands.defer(early, Outcome::Busy);
         let later = commands.keep(write(3));
-        assert_eq!((commands.len(), commands.is_any_lingering()), (4, true));
+        assert_eq!((commands.len(), commands.is_any_deferred()), (4, true));
         for answered in numbers {
-            assert!(commands.lingered(answered).is_empty(), "its data may be queued behind {answered}");
+            assert!(commands.take_sent(answered).is_empty(), "its data may be queued behind {answered}");
         }
-        let gone: Vec<u64> = commands.lingered(later).into_iter().map(|(command, _)| command.tag).collect();
-        assert_eq!((gone, commands.is_any_lingering()), (vec![1], false));
+        let gone: Vec<u64> = commands.take_sent(later).into_iter().map(|(command, _)| command.tag).collect();
+        assert_eq!((gone, commands.is_any_deferred()), (vec![1], false));
     }
 
     #[test]
@@ -286,7 +286,7 @@ mod tests {
         let mut commands = Commands::default();
         let numbers: Vec<u64> = (0..3).map(|tag| commands.keep(write(tag))).collect();
         let answered = commands.take(numbers[1]).unwrap();
-        commands.linger(answered, Outcome::Busy);
+        commands.defer(answered, Outcome::Busy);
         let all: Vec<_> = commands.take_all().into_iter().map(|(command, outcome)| (command.tag, outcome)).collect();
         assert_eq!(all, [(1, Outcome::Busy), (0, Outcome::NoAnswer), (2, Outcome::NoAnswer)]);
         assert_eq!(commands.len(), 0);

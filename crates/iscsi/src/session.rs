@@ -150,7 +150,7 @@ impl Session {
         if status < 0 {
             self.broken(self.reason());
         }
-        self.end_lingering(0);
+        self.end_deferred(0);
     }
 
     /// The next event, in order.
@@ -418,32 +418,32 @@ impl Session {
         }
         let may_be_queued = command.kind == Kind::Write && self.wants().contains(PollFlags::POLLOUT);
         if may_be_queued && outcome != Outcome::Good {
-            return self.commands.linger(command, outcome);
+            return self.commands.defer(command, outcome);
         }
         let logged_out = command.kind == Kind::Logout && outcome == Outcome::Good;
         let event = if may_be_queued {
             let tag = command.tag;
             Event::Done { tag, buffer: self.commands.keep_memory(command), outcome }
         } else {
-            // SAFETY: it is answered, and libiscsi forgets a command after the callback. Data of a write may be
-            // queued behind it if the target did not want all; then it lingers, or its memory is kept.
+            // SAFETY: it is answered, and libiscsi forgets a command after the callback. Data of a write may be queued
+            // behind it if the target did not want all; then the command ends later, or its memory is kept.
             unsafe { command.done(functions, outcome) }
         };
         self.events.push_back(event);
         if logged_out {
             self.end(false);
         }
-        self.end_lingering(number);
+        self.end_deferred(number);
     }
 
     /// Ends the writes without queued data, now that this command was answered, or that all is sent.
-    fn end_lingering(&mut self, answered: u64) {
-        if !self.commands.is_any_lingering() {
+    fn end_deferred(&mut self, answered: u64) {
+        if !self.commands.is_any_deferred() {
             return;
         }
         let sent = if self.wants().contains(PollFlags::POLLOUT) { answered } else { u64::MAX };
-        for (command, outcome) in self.commands.lingered(sent) {
-            // SAFETY: answered, and nothing of it is queued (`Commands::linger`).
+        for (command, outcome) in self.commands.take_sent(sent) {
+            // SAFETY: answered, and nothing of it is queued (`Commands::defer`).
             let event = unsafe { command.done(self.library.functions(), outcome) };
             self.events.push_back(event);
         }

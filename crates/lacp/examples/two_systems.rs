@@ -114,7 +114,7 @@ impl World {
                     self.frames.insert((self.now + DELAY, self.sent, 1 - system, member.index(), frame));
                 }
                 LacpEffect::Event(event) => self.lines.push(format!("{} system {system}: {event}", self.now)),
-                // Whoever forwards by these ports would ask `senders` and `receivers` now.
+                // A dataplane that forwards by these ports would ask `senders` and `receivers` now.
                 LacpEffect::Changed => {}
             }
         }

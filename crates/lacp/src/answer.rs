@@ -1,10 +1,9 @@
 //! LACP without its process: what can be said to a partner while nobody runs
 //! the state machines, for how long, and how the next process goes on.
 //!
-//! A partner speaks on by itself, as often as it was asked to. As long as it
-//! says of itself what it said last, the machines would say what they said last,
-//! so whoever sees its PDUs can answer for them. That must end ([`lease`]): a
-//! link whose partner has more to say has to be left some time.
+//! A partner sends LACPDUs by itself, as often as it was asked to. As long as it says of itself what it said last, the
+//! machines would say what they said last. So the dataplane, which sees the partner's PDUs, can answer for the
+//! machines. That must end ([`lease`]): a link whose partner has more to say has to be left some time.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! The churn detection machines (IEEE 802.1AX-2014, 6.4.17): an end that does
-//! not come into sync within 60 s is churned, which is for people to mend.
+//! not come into sync within 60 s is churned, and only people can repair that.
 
 use nicteam_machine::Time;
 use nicteam_wire::LacpState;

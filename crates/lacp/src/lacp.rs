@@ -411,7 +411,7 @@ impl Lacp {
         self.ports.values_mut().map(step).fold(false, |moved, moves| moved | moves)
     }
 
-    /// Nobody carries the traffic: whoever stands by to be restored is needed.
+    /// No port carries the traffic, so the ports are needed whose wait-to-restore time runs.
     fn stop_holding(&mut self) -> bool {
         if self.ports.values().any(|port| port.distributes()) {
             return false;

@@ -10,9 +10,8 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, send, socketpair};
 
 /// A cable from a guest's port to a device of the host: what the device receives
-/// the port receives, what the port sends the device sends. Carrier does not
-/// pass. Checksums that a sender left to its device are computed; of super-frames
-/// nothing passes, so the device's other end must make none.
+/// the port receives, what the port sends the device sends. Carrier does not pass. Checksums that a sender left to its
+/// device are computed. GSO frames do not pass, so the device's other end must make none.
 ///
 /// A thread of this process hands the frames over as long as the guest lives: its
 /// kernel gives a socket up for good that once said that its device is down.

@@ -62,8 +62,8 @@ const PRELOAD: &str = include_str!("../preload/guest.c");
 
 impl Image {
     /// The image in `$XDG_CACHE_HOME/nicteam/oracle` (or `~/.cache/...`), fetched
-    /// with `apt-get` and unpacked with `dpkg-deb` if it is not there. Nothing is
-    /// installed. Whoever asks while another fetches waits.
+    /// with `apt-get` and unpacked with `dpkg-deb` if it is not there. Nothing is installed. A caller waits while
+    /// another one fetches it.
     pub fn obtain() -> Result<Image, Missing> {
         if !cfg!(target_arch = "x86_64") {
             return Err(Missing::Architecture);

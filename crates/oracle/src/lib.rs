@@ -1,4 +1,4 @@
-//! The kernel's own bonding driver as judge of ours.
+//! The kernel's own bonding driver as reference implementation of ours.
 //!
 //! A [`Guest`] is a real Linux with the real `bonding` module, booted in one or
 //! two seconds and without privileges: user-mode Linux from Debian, fetched once

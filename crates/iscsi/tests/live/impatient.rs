@@ -123,7 +123,7 @@ fn a_write_that_is_done_before_its_data_is_sent_leaves_its_memory_alone() {
     let Some(World { mut pair, go_on, target, written }) = world_or_skip(Answer::Good) else { return };
     let (buffer, outcome) = pair.done(1);
     assert_eq!((outcome, pair.session.outstanding()), (Outcome::Good, 0));
-    // Whoever has the buffer may use it, or free it, at once.
+    // The owner of the buffer may use it, or free it, at once.
     let mut buffer = buffer.unwrap();
     assert_eq!(buffer.len(), WRITE);
     buffer.fill(0xff);

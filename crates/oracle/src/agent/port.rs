@@ -14,7 +14,7 @@ use nix::unistd::{read, write};
 
 use crate::{refused, system};
 
-/// Bytes of the longest super-frame with its offload header.
+/// Bytes of the longest GSO frame with its offload header.
 const LONGEST: usize = 66 * 1024;
 
 /// Makes a card whose cable is the device with this index; both last as long as the guest.

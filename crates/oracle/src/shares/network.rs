@@ -1,11 +1,10 @@
 //! The switch in front of the team and the hosts on it, without a clock.
 //!
-//! The switch learns addresses, floods what it does not know, and forgets a port
-//! whose cable is pulled. A host does with ARP what Linux 6.1 does (net/ipv4/arp.c,
-//! `arp_process`; net/core/neighbour.c): who is asked learns who asked, whoever
-//! knows the team hears its broadcasts, an address holds for a second, and every
-//! half minute the team is asked at its address whether it is still there; if it
-//! does not answer, everybody is asked.
+//! The switch learns addresses, floods what it does not know, and forgets a port whose cable is pulled. A host does
+//! with ARP what Linux 6.1 does (net/ipv4/arp.c, `arp_process`; net/core/neighbour.c). A host that is asked learns the
+//! address of the one that asks. A host that knows the team learns from the team's broadcasts. An address holds for a
+//! second. Every half minute the host asks the team at its address whether it is still there; if the team does not
+//! answer, the host asks by broadcast.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

@@ -10,7 +10,7 @@ const AGENT: &str = env!("CARGO_BIN_EXE_nicteam-oracle-agent");
 #[test]
 fn a_guest_answers_refuses_and_leaves_nothing() {
     let Some(mut guest) = nicteam_oracle::guest(AGENT) else { return };
-    eprintln!("judge: Linux {}", guest.kernel());
+    eprintln!("reference implementation: Linux {}", guest.kernel());
     assert_eq!(guest.read("/proc/sys/kernel/osrelease").unwrap(), guest.kernel());
     assert_eq!(guest.read("/proc/no-such-file").unwrap_err().errno, Some(2));
     assert!(guest.write("/etc/hostname", "x").is_err(), "the host's files are not the guest's to write");

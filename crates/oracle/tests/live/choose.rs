@@ -158,7 +158,7 @@ fn at_random_every_member_has_its_share() {
 #[test]
 fn the_kernel_alone_misreads_forwarded_icmpv6_behind_a_tag() {
     let Some(mut guest) = nicteam_oracle::guest(AGENT) else { return };
-    // Some release between 6.1 and 6.12 has mended it.
+    // Some release between 6.1 and 6.12 has repaired it.
     let misreads = guest.kernel().starts_with("6.1.");
     let (members, options) = (2, [("mode", "balance-alb"), ("tlb_dynamic_lb", "0")]);
     // Advertisements from most addresses it hashes; the replies from two it does not.

@@ -153,7 +153,7 @@ impl Connection {
 
     fn may_read(&self) -> bool {
         let is_open = !matches!(self.state, State::Closing);
-        // Whoever reads no replies is not listened to.
+        // From a client that does not read its replies nothing more is read.
         let has_room = self.outstanding_bytes < MOST_BYTES && self.outstanding < MOST && self.output.len() < 2 * MOST;
         is_open && has_room
     }

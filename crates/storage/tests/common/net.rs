@@ -11,7 +11,7 @@ use super::relay::Relay;
 pub struct Net {
     pub initiator: Host,
     pub target: Host,
-    /// A path each; those behind them have a relay.
+    /// The switch of each path. A path that is added later has a link emulator instead.
     pub switches: Vec<Switch>,
     paths: usize,
 }

@@ -23,8 +23,8 @@ fn active_and_passive_fast_and_slow_agree_with_the_kernel() {
     }
 }
 
-/// What the other end is told of priorities stands in what it says of its partner. The
-/// priorities of its own ports cannot be set in Linux 6.1.
+/// The kernel shows the priorities that it received in the details of its partner. It cannot set the priorities of its
+/// own ports in Linux 6.1.
 #[test]
 fn priorities_are_told_to_the_kernel() {
     let ours: Options<'_> = &[("actor_port_prio", "eth0:10,eth1:20"), ("ad_actor_sys_prio", "7")];
