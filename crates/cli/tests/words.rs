@@ -71,10 +71,8 @@ const LEFT: &[(&str, usize)] = &[
     ("crates/lab", 15),
     ("crates/record", 6),
     ("crates/report", 6),
-    ("crates/sys", 31),
     ("crates/team", 25),
     ("crates/tune", 13),
-    ("crates/wire", 11),
     ("xtask", 30),
 ];
 

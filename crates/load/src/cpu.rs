@@ -16,13 +16,13 @@ pub struct Times {
     pub total: Duration,
     /// Neither idle nor waiting for a disk.
     pub busy: Duration,
-    /// Taken by a hypervisor.
+    /// Steal time: taken by a hypervisor.
     pub stolen: Duration,
 }
 
 /// Reads `/proc/stat`.
 ///
-/// Time that a hypervisor took is in `total` and in `stolen`, not in `busy`.
+/// Steal time, which a hypervisor took, is in `total` and in its own field, not in `busy`.
 pub fn times() -> Result<Times> {
     read("/proc/stat", |text| decode_times(text, ticks_per_s()))
 }

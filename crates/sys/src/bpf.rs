@@ -1,4 +1,4 @@
-//! Which eBPF programs and maps there are on the machine, whoever has loaded them (bpf(2)).
+//! Which eBPF programs and maps there are on the machine, also those of other programs (bpf(2)).
 //!
 //! A number is of one object as long as that lives: the kernel counts on, and begins anew only behind 2^31.
 
@@ -50,7 +50,7 @@ pub fn held_by(pid: i32) -> BTreeSet<Object> {
     texts.filter_map(|text| object_in(&text)).collect()
 }
 
-/// What the kernel tells of a descriptor (Linux kernel/bpf/syscall.c, `bpf_prog_show_fdinfo`, `bpf_map_show_fdinfo`).
+/// What the kernel says of a descriptor (Linux kernel/bpf/syscall.c, `bpf_prog_show_fdinfo`, `bpf_map_show_fdinfo`).
 fn object_in(text: &str) -> Option<Object> {
     let number = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
     let of = |kind| move |id| Object { kind, id };

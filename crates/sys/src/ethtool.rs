@@ -94,20 +94,20 @@ impl Ethtool {
         settings.context(|| format!("set the speed of {device} to {speed_mbps} Mbit/s"))
     }
 
-    /// Lets a device take super-frames whole, or has the kernel cut them before
-    /// (`ETHTOOL_SFEATURES`, all its `tx-...-segmentation`). The stack makes them as before.
+    /// Lets a device take GSO frames whole, or has the kernel segment them before (`ETHTOOL_SFEATURES`, all its
+    /// `tx-...-segmentation`). The stack makes them as before.
     ///
     /// # Errors
     /// `ENODEV` if there is no such device, `EOPNOTSUPP` if the kernel has more
     /// features than fit here.
     pub fn set_segmentation(&self, device: &str, on: bool) -> Result<()> {
-        let what = || format!("have device {device} {} super-frames", if on { "take" } else { "cut" });
+        let what = || format!("have device {device} take GSO frames {}", if on { "whole" } else { "in segments" });
         self.set_features(device, is_segmentation, on).context(what)
     }
 
-    /// Has the kernel finish frames before the device sends them: no super-frame is left, and every checksum is there
-    /// (`ETHTOOL_SFEATURES`, all its `tx-checksum-...` and `tx-...-segmentation` off). For devices whose other end is read by a
-    /// program that knows nothing of offloads.
+    /// Has the kernel finish frames before the device sends them: no GSO frame is left, and every checksum is there
+    /// (`ETHTOOL_SFEATURES`, all its `tx-checksum-...` and `tx-...-segmentation` off). For devices whose other end is
+    /// read by a program that knows nothing of offloads.
     ///
     /// # Errors
     /// As [`Ethtool::set_segmentation`].
@@ -296,7 +296,7 @@ impl Ethtool {
     }
 }
 
-/// True of a feature by which a device cuts super-frames.
+/// True of a feature by which a device segments GSO frames.
 fn is_segmentation(name: &str) -> bool {
     name.starts_with("tx-") && (name.ends_with("-segmentation") || name == "tx-gso-list" || name == "tx-gso-partial")
 }

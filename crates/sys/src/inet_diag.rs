@@ -1,4 +1,4 @@
-//! The TCP sockets of a network namespace, whoever has them (`sock_diag`, as `ss -ti` lists them).
+//! The TCP sockets of a network namespace, of all its processes (`sock_diag`, as `ss -ti` lists them).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

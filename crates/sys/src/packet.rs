@@ -1,10 +1,8 @@
-//! Packet sockets that carry whole super-frames with their offload header.
+//! Packet sockets that carry whole GSO frames with their offload header.
 //!
-//! A frame is read and written with its `virtio_net_hdr` (Linux
-//! `include/uapi/linux/virtio_net.h`, the 10-byte form), so that a 64 KB
-//! super-frame whose checksum nobody computed yet passes through a process
-//! whole. The outermost VLAN tag of a received frame stands beside it, because
-//! the kernel takes it off before any packet socket sees the frame
+//! A frame is read and written with its `virtio_net_hdr` (Linux `include/uapi/linux/virtio_net.h`, the 10-byte form).
+//! So a 64 KB GSO frame whose checksum is not computed yet passes through a process whole. The outermost VLAN tag of a
+//! received frame stands beside it, because the kernel takes it off before any packet socket sees the frame
 //! (`__netif_receive_skb_core`); on sending it is put back among the bytes.
 
 mod control;
@@ -91,7 +89,7 @@ struct Entry {
 
 /// Bytes of an Ethernet header.
 const HEADER: usize = 14;
-/// Bytes for one frame: the longest super-frame without BIG TCP
+/// Bytes for one frame: the longest GSO frame without BIG TCP
 /// (`GSO_LEGACY_MAX_SIZE` 65,536, Ethernet header, an inner tag) and its offload header.
 const SLOT: usize = 66 * 1024;
 /// Bytes asked for as socket buffers; the kernel doubles them.

@@ -79,7 +79,8 @@ fn fork() -> io::Result<libc::pid_t> {
     }
 }
 
-/// Waits until no child is left, and ends as the first one ended; whoever reads what the child writes sees only its end.
+/// Waits until no child is left, and ends as the first one ended. It closes its descriptors, so a reader of the child's
+/// output sees the end when the child ends.
 fn wait_and_end(child: libc::pid_t) -> ! {
     // SAFETY: system calls alone; descriptors of this process are nobody's any more.
     unsafe { libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0) };

@@ -132,7 +132,7 @@ pub fn adopt_orphans() -> Result<()> {
     nix::sys::prctl::set_child_subreaper(true).context(|| "adopt orphans".to_owned())
 }
 
-/// Number and name of each child of this process that runs, whoever of its threads started it.
+/// Number and name of each running child of this process, whichever of its threads started it.
 pub fn children() -> Result<Vec<String>> {
     let read = || -> io::Result<Vec<String>> {
         let mut children = Vec::new();

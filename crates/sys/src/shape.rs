@@ -13,7 +13,7 @@ use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption, TcSta
 use crate::netlink::Netlink;
 use crate::{Error, Result};
 
-/// Whether the link carries true MTU packets or the stack's super-frames.
+/// Whether the link carries MTU-sized packets or the GSO frames of the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granularity {
     /// Every frame is one packet: each is charged its own preamble, check
@@ -30,7 +30,7 @@ pub enum Granularity {
 impl Granularity {
     /// As many packets as the kernel joins (`GSO_MAX_SEGS`): 64 KB is the bound.
     pub const UNBOUNDED: u32 = 65_535;
-    /// The stack's super-frames as they are.
+    /// The GSO frames of the stack as they are.
     pub const WHOLE: Granularity = Granularity::SuperFrames { max_packets: Granularity::UNBOUNDED };
 
     /// Where a frame joins so many packets at most.
@@ -121,7 +121,7 @@ fn is_htb_root(answer: &RouteNetlinkMessage) -> bool {
     queue.header.handle == ROOT && queue.attributes.contains(&TcAttribute::Kind("htb".to_owned()))
 }
 
-/// Frames (or super-frames) that the shape's queue has dropped so far; the
+/// Frames (or GSO frames) that the shape's queue has dropped so far; the
 /// kernel's counter starts again after 2^32.
 ///
 /// # Errors

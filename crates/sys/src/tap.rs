@@ -10,7 +10,7 @@ use crate::{Context, Result};
 /// A TAP device of the namespace it was opened in; it goes with this value,
 /// and has carrier as long as it is up.
 ///
-/// It takes super-frames and frames without checksums from the stack, as a
+/// It takes GSO frames and frames without checksums from the stack, as a
 /// veth end does. Nothing here waits. What is read from and written to its
 /// descriptor is a frame behind its offload header (`virtio_net_hdr`, 10 bytes), as
 /// with a [`PacketSocket`](crate::packet::PacketSocket).

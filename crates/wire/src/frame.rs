@@ -173,7 +173,7 @@ impl<'a> Frame<'a> {
         Frame { wire_bytes: Some(bytes), ..self }
     }
 
-    /// The same frame, a super-frame that is cut into so many ([`Frame::segments`]).
+    /// The same frame as a GSO frame with so many segments ([`Frame::segments`]).
     pub fn with_segments(self, segments: u32) -> Frame<'a> {
         Frame { segments, ..self }
     }
@@ -205,15 +205,14 @@ impl<'a> Frame<'a> {
         self.vlan
     }
 
-    /// What it takes on the wire: with check sequence, preamble and gap, filled
-    /// up to the shortest frame; of a super-frame as the caller said, who knows
-    /// into how many it is cut.
+    /// Bytes that it takes on the wire: with check sequence, preamble and gap, filled up to the shortest frame. Of a
+    /// GSO frame it is the number that the caller gave, because only the caller knows the segments.
     pub fn wire_bytes(&self) -> u32 {
         let bytes = || (MACS + self.rest.len()).max(SHORTEST) + WIRE_OVERHEAD;
         self.wire_bytes.unwrap_or_else(|| u32::try_from(bytes()).unwrap_or(u32::MAX))
     }
 
-    /// Into how many it is cut on its way out: one, but of a super-frame as the caller said.
+    /// Into how many segments it is cut on its way out: one, and of a GSO frame what the caller gave.
     pub fn segments(&self) -> u32 {
         self.segments
     }

@@ -52,11 +52,11 @@ pub struct Lacpdu {
 pub struct Marker {
     /// Which of the two it is.
     pub kind: MarkerKind,
-    /// Port of whoever asked.
+    /// Port of the requester.
     pub port: u16,
-    /// System of whoever asked.
+    /// System of the requester.
     pub system: Mac,
-    /// What whoever asked calls this marker.
+    /// Transaction number that the requester gave this marker.
     pub transaction: u32,
 }
 

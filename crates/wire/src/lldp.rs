@@ -8,7 +8,7 @@ use crate::mac::Mac;
 /// EtherType of LLDP.
 pub const LLDP: u16 = 0x88cc;
 
-/// Where it is sent to the neighbour, whoever that is (7.1, table 7-1).
+/// Where it is sent to the nearest bridge (7.1, table 7-1).
 const NEAREST_BRIDGE: Mac = Mac([0x01, 0x80, 0xc2, 0, 0, 0x0e]);
 
 /// What is said, as far as an aggregation of links cares.

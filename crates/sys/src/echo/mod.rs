@@ -229,7 +229,7 @@ fn forbid(fd: &OwnedFd, v4: bool, fragmentation: Fragmentation) -> io::Result<()
     if v4 { Ok(()) } else { set(fd, libc::SOL_IPV6, libc::IPV6_DONTFRAG, 1) }
 }
 
-/// Has the kernel tell of refusals, of the hops that are left, and of the pieces that something came in.
+/// Has the kernel report refusals, the hops that are left, and the pieces that a packet came in.
 fn report(fd: &OwnedFd, v4: bool) -> io::Result<()> {
     if v4 {
         set(fd, libc::SOL_IP, libc::IP_RECVERR, 1)?;

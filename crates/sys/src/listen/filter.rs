@@ -15,7 +15,8 @@ const INNER_TAGS: u32 = 2;
 const HEADER: u32 = 14;
 /// `01:80:c2:00:00:02`, where slow protocols are sent.
 pub(super) const SLOW_GROUP: [u8; 6] = [0x01, 0x80, 0xc2, 0, 0, 0x02];
-/// Where LLDP is sent (IEEE 802.1AB, 7.1): the nearest bridge, the nearest that is no relay of two ports, the nearest customer bridge.
+/// Where LLDP is sent (IEEE 802.1AB, 7.1): the nearest bridge, the nearest bridge that is not a TPMR, the nearest
+/// customer bridge.
 pub(super) const LLDP_GROUPS: [[u8; 6]; 3] =
     [[0x01, 0x80, 0xc2, 0, 0, 0x0e], [0x01, 0x80, 0xc2, 0, 0, 0x03], [0x01, 0x80, 0xc2, 0, 0, 0]];
 /// `03:6e:69:63:00:01`, where hellos are announced.

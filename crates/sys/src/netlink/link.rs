@@ -49,7 +49,7 @@ pub struct Link {
     pub vlan: Option<Tag>,
     /// The mode of a macvlan: `private`, `vepa`, `bridge`, `passthru` or `source`.
     pub macvlan_mode: Option<String>,
-    /// Largest super-frame, bytes (`IFLA_GSO_MAX_SIZE`).
+    /// Largest GSO frame, bytes (`IFLA_GSO_MAX_SIZE`).
     pub gso_max_size: u32,
     /// Most packets in one (`IFLA_GSO_MAX_SEGS`).
     pub gso_max_segs: u32,

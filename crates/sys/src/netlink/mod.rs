@@ -55,7 +55,7 @@ pub struct VethEnd<'a> {
     pub mac: Option<[u8; 6]>,
     /// Namespace it is to live in; `None`: the socket's own.
     pub netns: Option<BorrowedFd<'a>>,
-    /// Most packets in a super-frame; 1 makes every frame a true packet. `None`: the kernel's choice.
+    /// Most packets in a GSO frame; 1 makes every frame an MTU-sized packet. `None`: the kernel's choice.
     pub gso_max_segs: Option<u32>,
 }
 
@@ -164,11 +164,11 @@ impl Netlink {
         self.set(index, LinkAttribute::Mtu(mtu), || format!("set the MTU of device {index} to {mtu}"))
     }
 
-    /// Sets the largest super-frame: bytes, packets.
+    /// Sets the largest GSO frame: bytes, packets.
     pub fn set_gso_max(&mut self, index: u32, size: u32, segs: u32) -> Result<()> {
         let attributes = vec![LinkAttribute::GsoMaxSize(size), LinkAttribute::GsoMaxSegs(segs)];
         self.set_all(index, attributes, || {
-            format!("set the largest super-frame of device {index} to {size} bytes, {segs} packets")
+            format!("set the largest GSO frame of device {index} to {size} bytes, {segs} packets")
         })
     }
 

@@ -109,8 +109,8 @@ fn expect_payload_share(gso_max_segs: Option<u32>, granularity: Granularity) {
     while shares.len() < 8 && !shares.iter().any(|share| *share >= 0.90) {
         shares.push(tcp_bps(&a, &b) / limit_bps);
     }
-    assert!(shares.iter().all(|share| *share <= 1.01), "{granularity:?}: {shares:.3?} of the limit");
-    assert!(shares.iter().any(|share| *share >= 0.90), "{granularity:?}: {shares:.3?} of the limit");
+    assert!(shares.iter().all(|share| *share <= 1.01), "{granularity:?}: share of the limit {shares:.3?}");
+    assert!(shares.iter().any(|share| *share >= 0.90), "{granularity:?}: share of the limit {shares:.3?}");
 
     let before = drops(&mut a.netlink, A).unwrap();
     a.netns.run(flood).unwrap();
@@ -150,7 +150,7 @@ fn flood() {
     for _ in 0..16 {
         let socket = std::net::UdpSocket::bind("10.0.0.1:0").unwrap();
         socket.set_nonblocking(true).unwrap();
-        // Ends when the socket's own buffer is full, or tells of the drop that the counter is to show.
+        // Ends when the socket's own buffer is full, or when it reports the drop that the counter is to show.
         while socket.send_to(&[0; 1400], "10.0.0.2:9").is_ok() {}
     }
 }

@@ -11,7 +11,7 @@ pub const A: u32 = 101;
 /// Index of `eth0` in the second.
 pub const B: u32 = 102;
 
-/// Two hosts, `eth0` to `eth0`, both ends down; true packets if `gso_max_segs` is 1.
+/// Two hosts, `eth0` to `eth0`, both ends down; MTU-sized packets if `gso_max_segs` is 1.
 pub fn cabled(gso_max_segs: Option<u32>) -> (Host, Host) {
     let (mut a, b) = (Host::new(), Host::new());
     let end = VethEnd { name: "eth0", index: Some(A), mac: None, netns: None, gso_max_segs };

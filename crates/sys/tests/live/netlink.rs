@@ -225,7 +225,8 @@ fn an_address_that_changes_its_port_is_a_move() {
     let mut moved_after = |sends: &[(usize, u8)]| {
         for &(socket, number) in sends {
             assert!(sockets[socket].send_frame(&from_one(number)));
-            // The bridge tells before it forwards; a frame that arrives was told of.
+            // The bridge announces an address before it forwards the frame; when the frame arrives, the message was
+            // sent.
             eventually("the frame at the other port", || {
                 let mut batch = Batch::new();
                 sockets[1 - socket].receive(&mut batch).unwrap();

@@ -52,7 +52,7 @@ fn check(owns: Owns, left: &[&str], after_the_end: &[&str]) {
     assert_eq!(tables(), [] as [&str; 0], "{owns:?}");
     next.drop_ingress("lo").unwrap();
     drop(next);
-    // Whoever takes down what a dead process left has no socket that owns.
+    // A process that takes down the rules of a dead one has no socket that owns them.
     undo("lo").unwrap();
     assert_eq!(tables(), [] as [&str; 0], "{owns:?}");
 }

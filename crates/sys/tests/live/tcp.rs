@@ -1,4 +1,4 @@
-//! What the kernel tells of connections on this machine's loopback, and of those it remembers.
+//! What the kernel says of connections on this machine's loopback, and of those it remembers.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! A member that lost its carrier, as whoever forwards frames says it.
+//! A member that lost its carrier, as the dataplane reports it.
 
 use super::{HEADER, Times, VERSION, says};
 use crate::constants;
@@ -6,9 +6,9 @@ use crate::ethernet::header;
 use crate::frame::{Frame, ethertype};
 use crate::mac::Mac;
 
-/// A word to one member of one peer, by a member that has carrier: another one has none. Whoever
-/// forwards frames writes it, at once, without a key and without knowing his team's
-/// number: a hint for the frames of the next moments, until its announcement is there.
+/// A report to one member of one peer, sent by a member that has carrier: another member has none. The dataplane writes
+/// it, at once, without a key and without knowing the number of its team. It is a hint for the frames of the next
+/// moments, until the team's announcement arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost {
     /// The address of the member that has none.

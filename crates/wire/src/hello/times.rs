@@ -1,16 +1,15 @@
-//! How late a probe was, as whoever forwards frames says it.
+//! How late a probe was, as the dataplane reports it.
 
 use super::kind::{HEADER, HelloKind, PAYLOAD_KIND};
 use crate::constants;
 use crate::frame::{Frame, ethertype};
 
-/// When a probe was to arrive, and when it did; written by whoever forwards frames
-/// behind all that is authenticated.
+/// When a probe was due, and when it arrived; the dataplane writes both behind all that is authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// When who sent it reckons the wires of its path to be free, by his clock, nanoseconds; not 0.
+    /// When the wires of the path should be free, by the clock of the probe's sender, nanoseconds; not 0.
     pub due: u64,
-    /// When who sends it back received it, by his; not 0.
+    /// When the probe arrived, by the clock of the host that sends it back; not 0.
     pub arrived: u64,
 }
 
