@@ -66,12 +66,10 @@ const SHORT: [(&str, usize); 2] = [("README.md", 120), ("ARCHITECTURE.md", 250)]
 const LEFT: &[(&str, usize)] = &[
     ("bpf", 5),
     ("crates/cli", 23),
-    ("crates/events", 1),
     ("crates/experiment", 3),
     ("crates/lab", 15),
     ("crates/record", 6),
     ("crates/report", 6),
-    ("crates/team", 25),
     ("crates/tune", 13),
     ("xtask", 30),
 ];

@@ -72,7 +72,7 @@ impl PlainEvent {
                 members(*answered)
             ),
             PlainEvent::Heard { silent_for, answered: 0, .. } => {
-                format!("is used again after {:.1} s: nothing is left to judge it by", silent_for.as_secs_f64())
+                format!("is used again after {:.1} s: no answer is left to check it with", silent_for.as_secs_f64())
             }
             PlainEvent::Heard { silent_for, answered, .. } => {
                 format!(

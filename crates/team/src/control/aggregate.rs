@@ -56,8 +56,8 @@ impl Team {
         self.parts.aggregate.as_ref().is_some_and(|aggregate| aggregate.beginning.is_some())
     }
 
-    /// What each member would say to its partner, should the partner speak as it
-    /// did: for whoever speaks while nobody calls this team. Empty but in 802.3ad.
+    /// What each member would say to its partner, if the partner says what it said last: for the dataplane, which
+    /// answers while no process calls this team. Empty but in 802.3ad.
     pub fn answers(&self) -> Vec<Answer> {
         self.lacp().map(Lacp::answers).unwrap_or_default()
     }

@@ -49,7 +49,7 @@ impl Team {
     }
 
     /// Takes in every member's counters, after [`Effect::ReadTraffic`]; the ARP
-    /// monitor then judges the members and asks its targets.
+    /// monitor then decides which members work and asks its targets.
     pub fn handle_traffic(&mut self, traffic: &[(MemberId, Traffic)], now: Time) {
         self.assert_drained();
         if !self.config.arp.is_on() {

@@ -1,10 +1,8 @@
 //! A member's link over time: `miimon`, `updelay`, `downdelay`.
 //!
-//! Linux drivers/net/bonding/bond_main.c, `bond_miimon_inspect` and
-//! `bond_miimon_commit`. Two differences, both because links are also told of
-//! between two readings: a delay is kept to the nanosecond (the kernel rounds it
-//! down to whole `miimon` intervals), and what the kernel decides at the next
-//! reading is decided at once.
+//! Linux drivers/net/bonding/bond_main.c, `bond_miimon_inspect` and `bond_miimon_commit`. Two differences, both because
+//! the team also hears of links between two readings: a delay is kept to the nanosecond (the kernel rounds it down to
+//! whole `miimon` intervals), and what the kernel decides at the next reading is decided at once.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -35,7 +35,7 @@ impl Team {
 
     /// A number that only this process has.
     pub(super) fn seed(&self) -> u64 {
-        // No secret: whoever sees which bucket has which member could tell a part of it.
+        // Not a secret number: an observer could compute a part of it from which bucket has which member.
         self.identity.number
     }
 
@@ -91,7 +91,7 @@ impl Team {
 
     /// A deadline of discovery has come.
     pub(super) fn discover(&mut self, now: Time) {
-        // What a member was told of its address, and the team of its own, since.
+        // Takes in new addresses of members and of the team.
         self.stripe_members(now);
         self.follow_one_sided(now);
         if let Some(discovery) = &mut self.parts.discovery {

@@ -285,7 +285,7 @@ fn only_this_mode_listens() {
         assert_eq!((team.poll_effect(), team.lacp().is_none()), (None, true), "a frame of no member");
         listens
     };
-    // Whatever the mode, PAgP is something to tell of.
+    // In every mode the team listens for PAgP, to report it.
     let pagp = Listen { pagp: true, ..Listen::default() };
     assert_eq!(listens(&[("mode", "802.3ad")]), Listen { slow: true, ..pagp });
     assert_eq!(listens(&[("mode", "balance-xor")]), pagp);

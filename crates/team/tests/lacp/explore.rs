@@ -20,7 +20,7 @@ const PREFIXES: usize = 60;
 enum Step {
     /// The next frame or deadline.
     Next,
-    /// This cable is cut, or mended.
+    /// This cable is cut, or repaired.
     Cable(usize),
     /// The far ends of the first two cables change places.
     Cross,

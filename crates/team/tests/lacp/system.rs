@@ -126,7 +126,7 @@ impl System {
         }
     }
 
-    /// It stops; whoever holds its answers speaks for it.
+    /// It stops; the holder of its answers sends them for it.
     pub fn stall(&mut self, now: Time) {
         self.frozen = true;
         self.spoken_for = Some(Stall { since: now, has_lease: true, answered: BTreeMap::new() });

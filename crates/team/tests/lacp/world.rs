@@ -120,7 +120,7 @@ impl World {
         self.net.world.node_mut(system).frozen = true;
     }
 
-    /// The system stops; whoever holds its answers speaks for it.
+    /// The system stops; the holder of its answers sends them for it.
     pub fn stall(&mut self, system: usize) {
         self.alter(system, System::stall);
     }
@@ -150,7 +150,7 @@ impl World {
         self.checkers.see(&self.net, &Observation::Restarted { system });
         self.alter(system, |it, now| {
             it.lacp.ports_complete(now);
-            // Nothing was told of the new process yet.
+            // The new process has reported nothing yet.
             it.drain(Rest::default());
         });
     }

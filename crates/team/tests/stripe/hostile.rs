@@ -323,7 +323,7 @@ fn a_guessed_echo_proves_no_path() {
     assert_eq!(paths(&lan, 0), 0);
 }
 
-/// With a key, too: whoever forwards frames has none.
+/// With a key, too: a dataplane that sends a probe back has no key.
 #[test]
 fn who_sees_a_probe_can_answer_it() {
     for key in ["", KEY] {

@@ -199,7 +199,7 @@ impl Lan {
         (switch, self.world.node_mut(switch).switch_mut().add_port())
     }
 
-    /// From a switch to whoever is there: all that it takes.
+    /// The way from a switch to the station at its port: it has all of the latency.
     fn way(&self) -> Way {
         Way { delay: LATENCY, jitter: self.jitter, ..Way::default() }
     }

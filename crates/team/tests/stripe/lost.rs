@@ -228,7 +228,7 @@ fn moved(due_ms: impl Fn(u64) -> u64, late_ms: i64) -> u32 {
 fn echo_times_that_cannot_be_move_nothing() {
     assert!(moved(|now| now, 8) > 50, "a queue does");
     assert!(moved(|now| now + 99, 8) > 50 && moved(|now| now - 999, 8) > 50);
-    assert_eq!(moved(|now| now + 101, 8), 0, "no wire is taken for so long");
+    assert_eq!(moved(|now| now + 101, 8), 0, "no transmit backlog lasts so long");
     assert_eq!(moved(|now| now - 1000, 8), 0, "no probe is under way for so long");
     for late_ms in [1001, -1001, 1_000_000_000] {
         assert_eq!(moved(|now| now, late_ms), 0, "a queue of {late_ms} ms");

@@ -1,4 +1,4 @@
-//! Which path what mends a loss takes.
+//! By which path retransmissions go, and acknowledgements for a loss recovery.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -60,7 +60,7 @@ impl Sender {
         self.send(&bytes)
     }
 
-    /// An acknowledgement that tells of a gap.
+    /// An acknowledgement that reports a gap.
     fn report(&mut self) -> Action {
         let mut option = vec![1, 1, 5, 10];
         option.extend((ACKNOWLEDGED + 1000).to_be_bytes());
@@ -131,7 +131,7 @@ fn a_connection_that_was_silent_for_a_minute_is_another_one() {
 }
 
 #[test]
-fn what_mends_does_not_wait_for_a_path_that_is_much_longer_taken() {
+fn a_retransmission_does_not_wait_for_a_path_with_a_much_longer_backlog() {
     let mut sender = Sender::new(|_| ());
     sender.data(PORT, 1000);
     sender.hear(1);
@@ -148,10 +148,10 @@ fn what_mends_does_not_wait_for_a_path_that_is_much_longer_taken() {
 }
 
 #[test]
-fn acknowledgements_go_by_the_path_that_brought_something_last_while_the_peer_mends() {
+fn acknowledgements_go_by_the_path_that_brought_something_last_while_the_peer_is_in_loss_recovery() {
     let mut sender = Sender::new(|stripe| stripe.sack_delay = Duration::from_nanos(1));
     sender.hear(2);
-    assert_eq!(used(|_| sender.acknowledge()), all(), "it was told of nothing");
+    assert_eq!(used(|_| sender.acknowledge()), all(), "no gap was reported to it");
     assert!(matches!(sender.report(), Action::Stripe { without: Some(_), .. }), "a new gap is not told");
     assert_eq!(used(|_| sender.acknowledge()), all());
     let told = sender.report();

@@ -102,8 +102,8 @@ impl Buckets {
         self.last = Some((now, Box::new(loads.clone())));
     }
 
-    /// Buckets that carry something stay as they are, mended where that is needed;
-    /// only if they would be clearly better off with a fresh assignment there is one.
+    /// Buckets that carry something keep their member; those without one go where there is room. With `anew` the load
+    /// is evened out, or assigned afresh where that is clearly better.
     fn assign(&mut self, anew: bool, active: Option<MemberId>) {
         let seats = self.seats(active);
         if seats.is_empty() {
@@ -116,7 +116,7 @@ impl Buckets {
         };
         let owns: Vec<Option<usize>> = (0..MAX_BUCKETS).map(own).collect();
         let rates: Vec<u64> = (0..MAX_BUCKETS).map(|bucket| self.rates.get(bucket).copied().unwrap_or(0)).collect();
-        let mut assignment = Assignment::mended(&seats, &owns, &rates);
+        let mut assignment = Assignment::completed(&seats, &owns, &rates);
         if anew {
             let slack = i128::from(rates.iter().sum::<u64>()) * 8 / (seats.len() as i128 * SLACK);
             assignment.even_out(&rates, slack);
@@ -151,7 +151,7 @@ pub(super) fn known_speeds(channels: &[Channel]) -> impl Iterator<Item = (Member
 
 impl Assignment {
     /// Every bucket stays; those of nobody go where there is room, the heaviest first.
-    fn mended(seats: &[Seat], owns: &[Option<usize>], rates: &[u64]) -> Assignment {
+    fn completed(seats: &[Seat], owns: &[Option<usize>], rates: &[u64]) -> Assignment {
         let mut assignment = Assignment { seats: seats.to_vec(), places: vec![None; rates.len()] };
         let (standing, lost): (Vec<usize>, Vec<usize>) =
             heaviest_first(rates).into_iter().partition(|&bucket| owns[bucket].is_some());

@@ -12,8 +12,7 @@ use crate::balance::Loads;
 use crate::control::{Team, planning};
 
 impl Team {
-    /// The address that a member's device is to carry now; [`Effect::SetMac`]
-    /// tells of changes.
+    /// The address that a member's device is to carry now; [`Effect::SetMac`] reports changes.
     pub fn device_mac(&self, id: MemberId) -> Mac {
         let (team, balancer) = (self.announcer.mac, self.parts.balancer.as_ref());
         balancer.map_or(team, |balancer| balancer.device_mac(self.traits, id, team))

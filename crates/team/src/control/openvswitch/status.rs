@@ -9,7 +9,7 @@ use super::super::Team;
 use super::{Bond, Negotiation};
 use crate::TimerReason;
 
-/// What `bond/show` tells of a bond beside its configuration.
+/// What `bond/show` prints about a bond beside its configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BondStatus {
     /// How far LACP has come.

@@ -162,7 +162,7 @@ mod tests {
         MemberId::new(place).unwrap()
     }
 
-    /// Whoever is found when so much was sent, and sent again, by each in a second.
+    /// The member that is found if each sent, and retransmitted, so many segments in a second.
     fn found(window: &[(u64, u64)]) -> Option<usize> {
         let mut lossy = Lossy::default();
         let members = |counts: &[(u64, u64)]| -> Vec<PlainMember> {

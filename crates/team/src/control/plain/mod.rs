@@ -1,8 +1,9 @@
 //! One-sided striping, as far as events go: which members may send to hosts that do not stripe.
 //!
-//! A host that stripes proves its paths by echoes; these hosts know nothing of us. What tells of a path to them is what
-//! they answer anyhow: ARP (`silent.rs`), and which member's segments TCP had to send again (`lossy.rs`). Both compare
-//! members with each other, over the same host and at the same moment: what befalls all of them says nothing of one.
+//! A host that stripes proves its paths by echoes; these hosts know nothing of us. What shows whether a path to them
+//! works is what they answer anyhow: ARP (`silent.rs`), and which member's segments TCP had to retransmit (`lossy.rs`).
+//! Both compare members with each other, over the same host and at the same moment: what befalls all of them says
+//! nothing of one.
 
 mod events;
 mod known;

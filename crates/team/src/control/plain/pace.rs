@@ -16,7 +16,7 @@ const LATELY: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pace {
     next: Option<Time>,
-    /// When a report last told of a host that was striped to.
+    /// When a report last had a host that was striped to.
     striped: Option<Time>,
 }
 

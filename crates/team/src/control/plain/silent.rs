@@ -254,7 +254,7 @@ impl Silent {
         true
     }
 
-    /// Judges the round that ends, and asks anew.
+    /// Evaluates the round that ends, and asks anew.
     pub(super) fn handle_timeout(&mut self, events: &mut Vec<PlainEvent>, now: Time) -> Vec<(MemberId, Vec<u8>)> {
         if self.round_at.is_none_or(|at| at > now) {
             return Vec::new();
@@ -330,7 +330,7 @@ impl Silent {
         }
     }
 
-    /// Nothing is left that silent members could be judged by.
+    /// No answers are left that could show whether silent members work.
     fn forgive(&mut self, events: &mut Vec<PlainEvent>, now: Time) {
         self.hosts.iter_mut().for_each(|host| host.members.clear());
         for (&member, quiet) in self.quiet.iter_mut().filter(|(_, quiet)| quiet.is_silent) {

@@ -96,7 +96,7 @@ fn negotiation() {
     assert_eq!(states(&world, (0, 0)), (HEALTHY.to_owned(), HEALTHY.to_owned()));
 }
 
-/// What a controller hears of the port that is cut and mended: live, dead, live,
+/// What a controller hears of the port that is cut and repaired: live, dead, live,
 /// each once. Theirs goes by OpenFlow 1.3, 1.4 and 1.5; ours is an event.
 #[test]
 fn liveness_propagation() {

@@ -295,7 +295,7 @@ fn one_that_is_silent_is_asked_on_for_a_minute_and_then_tried() {
     assert_eq!(bench.used(), [0, 1, 2, 3]);
     let events = bench.events();
     assert!(matches!(events[..], [PlainEvent::Heard { answered: 0, .. }]), "{events:?}");
-    assert!(events[0].words().ends_with("nothing is left to judge it by"), "{}", events[0].words());
+    assert!(events[0].words().ends_with("no answer is left to check it with"), "{}", events[0].words());
 }
 
 #[test]
