@@ -70,7 +70,7 @@ const LEFT: &[(&str, usize)] = &[
     ("crates/lab", 15),
     ("crates/record", 6),
     ("crates/report", 6),
-    ("crates/tune", 13),
+    ("crates/tune", 1),
     ("xtask", 30),
 ];
 

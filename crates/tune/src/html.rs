@@ -128,7 +128,7 @@ const FIGURES: [Column<'_>; 4] = [("MB/s", NUMBER), ("MiB/s", NUMBER), ("IO/s", 
 
 /// A table of runs with their figures.
 fn framed(rows: &Markup) -> Markup {
-    let of_limit = html! { "of the limit\u{a0} " span.key-tick {} (ENOUGH) ": right" };
+    let of_limit = html! { "share of the limit\u{a0} " span.key-tick {} (ENOUGH) ": right" };
     html! {
         div.scroll {
             table.plain {
@@ -165,7 +165,7 @@ fn meter(part: f64) -> Markup {
     html! {
         span.meter {
             strong { (number) }
-            svg viewBox="0 0 100 14" preserveAspectRatio="none" role="img" aria-label={ (number) " of the limit" } {
+            svg viewBox="0 0 100 14" preserveAspectRatio="none" role="img" aria-label={ "share of the limit: " (number) } {
                 rect.track width="100" height="14" {}
                 rect.value width=(width) height="14" {}
                 path.tick d={ "M" (format!("{:.0}", ENOUGH * 100.0)) " 0v14" } {}

@@ -16,8 +16,8 @@ pub enum Action {
     Look,
     /// Run this run of [`Tuning::file`]: [`Tuning::measured`] or [`Tuning::failed`].
     Measure(String),
-    /// Evaluate what is known: [`Tuning::judge`].
-    Judge,
+    /// Evaluate what is known: [`Tuning::evaluate`].
+    Evaluate,
     /// Nothing: [`Tuning::outcome`].
     Finish,
 }
@@ -40,7 +40,7 @@ enum State {
 enum Next {
     Look,
     Measure,
-    Judge,
+    Evaluate,
 }
 
 /// A measurement of one run.
@@ -128,7 +128,7 @@ impl Tuning {
             State::FirstLook | State::Network(Next::Look) => Action::Look,
             State::Baseline(measured) => Action::Measure(self.file.baseline()[*measured].clone()),
             State::Network(Next::Measure) => Action::Measure(NETWORK.to_owned()),
-            State::Network(Next::Judge) => Action::Judge,
+            State::Network(Next::Evaluate) => Action::Evaluate,
             State::Production(measured) => Action::Measure(self.file.production()[*measured].clone()),
             State::Over => Action::Finish,
         }
@@ -142,7 +142,7 @@ impl Tuning {
                 self.traps.iter().flat_map(|trap| trap.check(seen)).filter(|finding| finding.must).collect()
             }
             State::Network(Next::Look) => {
-                self.state = State::Network(Next::Judge);
+                self.state = State::Network(Next::Evaluate);
                 Vec::new()
             }
             _ => Vec::new(),
@@ -215,12 +215,12 @@ impl Tuning {
     fn after_cure(&self) -> Next {
         let edits = self.rounds.last().map_or(&[][..], |round| &round.finding.edits);
         let changed = edits.iter().any(|edit| matches!(edit, Edit::LinkMtu { .. }));
-        if changed { Next::Look } else { Next::Judge }
+        if changed { Next::Look } else { Next::Evaluate }
     }
 
     fn after_baseline(&mut self, number: usize) {
         let is_last = number + 1 == self.file.baseline().len();
-        let measure = if self.last.is_some() { Next::Judge } else { Next::Measure };
+        let measure = if self.last.is_some() { Next::Evaluate } else { Next::Measure };
         self.state = if is_last { State::Network(measure) } else { State::Baseline(number + 1) };
     }
 
@@ -229,11 +229,11 @@ impl Tuning {
         self.state = if is_last { State::Over } else { State::Production(number + 1) };
     }
 
-    /// Judges what is known of the network step: cures what is wrong, one thing at a time, or goes on, or stops.
+    /// Evaluates what is known of the network step: cures what is wrong, one thing at a time, or goes on, or stops.
     ///
     /// # Errors
     /// A cure cannot be applied.
-    pub fn judge(&mut self, seen: &Seen<'_>) -> Result<(), Error> {
+    pub fn evaluate(&mut self, seen: &Seen<'_>) -> Result<(), Error> {
         let seen = Seen { measured: self.last.as_ref(), ..*seen };
         let found: Vec<Finding> = self.traps.iter().flat_map(|trap| trap.check(&seen)).collect();
         self.advice = found.iter().filter(|finding| !finding.must).cloned().collect();
@@ -385,14 +385,14 @@ pub(crate) mod tests {
             done.push(match &action {
                 Action::Look => "look".to_owned(),
                 Action::Measure(run) => run.clone(),
-                Action::Judge => "judge".to_owned(),
+                Action::Evaluate => "evaluate".to_owned(),
                 Action::Finish => return (tuning, done),
             });
             match action {
                 Action::Look => drop(tuning.looked(&seen)),
                 Action::Measure(name) if name == NETWORK => tuning.measured(run(&name, network.next().unwrap())),
                 Action::Measure(name) => tuning.measured(run(&name, 0.1)),
-                Action::Judge => tuning.judge(&seen).unwrap(),
+                Action::Evaluate => tuning.evaluate(&seen).unwrap(),
                 Action::Finish => {}
             }
         }
@@ -402,7 +402,8 @@ pub(crate) mod tests {
     #[test]
     fn steps_come_in_their_order_and_each_cure_is_measured() {
         let (tuning, done) = tuned(&TWO, &[0.2, 0.5, 0.95]);
-        let expected = ["look", "baseline", "network", "judge", "network", "judge", "network", "judge", "raid"];
+        let expected =
+            ["look", "baseline", "network", "evaluate", "network", "evaluate", "network", "evaluate", "raid"];
         assert_eq!(done, expected);
         assert_eq!(tuning.outcome(), Outcome::Tuned);
         let of = |figures: Option<Figures>| figures.map(|figures| figures.of_limit);
@@ -457,7 +458,7 @@ pub(crate) mod tests {
     #[test]
     fn a_network_that_was_changed_is_looked_at_again() {
         let (_, done) = tuned(&ONE_END, &[0.95]);
-        assert_eq!(done, ["look", "baseline", "network", "judge", "network", "look", "judge", "raid"]);
+        assert_eq!(done, ["look", "baseline", "network", "evaluate", "network", "look", "evaluate", "raid"]);
     }
 
     #[test]
@@ -470,7 +471,7 @@ pub(crate) mod tests {
         tuning.failed("baseline", "no way".to_owned());
         assert_eq!(tuning.next(), Action::Measure(NETWORK.to_owned()));
         tuning.failed(NETWORK, "no way".to_owned());
-        tuning.judge(&seen).unwrap();
+        tuning.evaluate(&seen).unwrap();
         assert_eq!((tuning.rounds()[0].before, tuning.baseline()[0].error.as_deref()), (None, Some("no way")));
         assert_eq!(tuning.next(), Action::Measure(NETWORK.to_owned()));
     }

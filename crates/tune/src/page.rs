@@ -100,14 +100,14 @@ fn cures(finding: &Finding) -> String {
     finding.cures.iter().map(|cure| format!("     {:<width$}  {}\n", cure.system, cure.line)).collect()
 }
 
-/// `0.24 of the limit: 113.2 MB/s, 3455 IO/s, 18.5 ms`
+/// `share of the limit 0.24: 113.2 MB/s, 3455 IO/s, 18.5 ms`
 fn figures(figures: Option<&Figures>, error: Option<&str>) -> String {
     let Some(found) = figures else {
         return error.map_or_else(|| "not measured".to_owned(), |error| format!("did not end: {error}"));
     };
     let latency = found.latency_ms.map_or_else(String::new, |ms| format!(", {ms:.2} ms"));
     format!(
-        "{:.2} of the limit: {:.1} MB/s ({:.1} MiB/s), {:.0} IO/s{latency}",
+        "share of the limit {:.2}: {:.1} MB/s ({:.1} MiB/s), {:.0} IO/s{latency}",
         found.of_limit,
         found.delivered_bps / 8e6,
         found.delivered_bps / 8.0 / f64::from(1 << 20),

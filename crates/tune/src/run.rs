@@ -110,10 +110,10 @@ pub fn tune(asked: &Asked, told: &mut dyn Told) -> Result<Report, Error> {
                     Err(error) => tuning.failed(&run, error.to_string()),
                 }
             }
-            Action::Judge => {
+            Action::Evaluate => {
                 let file = tuning.file().clone();
                 if let Some(look) = &look {
-                    tuning.judge(&look.seen(&file, None))?;
+                    tuning.evaluate(&look.seen(&file, None))?;
                 }
                 if let Some(round) =
                     tuning.rounds().last().filter(|round| round.after.is_none() && round.error.is_none())
