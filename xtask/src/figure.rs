@@ -26,7 +26,7 @@ pub(crate) enum Bound {
     Within(f64, f64),
     /// The lower end of the interval is this or more.
     LowerEnd(f64),
-    /// Anything: it is told, not judged.
+    /// Anything: the figure is reported, not checked.
     None,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Figure {
     pub(crate) estimate: Option<Estimate>,
     /// The measured value as a number of losses, if it is one.
     losses: Option<u64>,
-    /// What the numbers count: `of the limit`, `ms`; empty if the name says it.
+    /// What the numbers count: a share of the limit, `ms`; empty if the name says it.
     pub(crate) unit: &'static str,
     pub(crate) bound: String,
     /// `None`: it has no bound.

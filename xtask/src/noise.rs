@@ -37,7 +37,7 @@ impl Noise {
 
 impl fmt::Display for Noise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "busy {:.2}, stolen {:.2}", self.busy_before, self.stolen)
+        write!(f, "busy {:.2}, steal {:.2}", self.busy_before, self.stolen)
     }
 }
 

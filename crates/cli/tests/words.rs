@@ -71,7 +71,7 @@ const LEFT: &[(&str, usize)] = &[
     ("crates/record", 6),
     ("crates/report", 6),
     ("crates/tune", 1),
-    ("xtask", 30),
+    ("xtask", 6),
 ];
 
 #[test]

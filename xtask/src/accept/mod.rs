@@ -47,8 +47,8 @@ pub(crate) struct Command {
     against: Option<PathBuf>,
     #[command(flatten)]
     arguments: Arguments,
-    /// Of the service's course only this step, and those without which there is no team; may be repeated. For whoever
-    /// works on a step: the whole course takes minutes.
+    /// Of the service's course only this step, and those without which there is no team; may be repeated. For work on
+    /// one step: the whole course takes minutes.
     #[arg(long, value_name = "STEP", hide_short_help = true, value_parser = service::steps())]
     step: Vec<String>,
 }

@@ -42,7 +42,7 @@ pub(super) const USER: Part<Arguments> = Part {
 /// User and group id of the ordinary user.
 const NOBODY: u32 = 65_534;
 
-/// Runs T3 several times and judges every figure.
+/// Runs T3 several times and checks every figure.
 fn measure(run: &Context<'_, Arguments>, setting: Setting) -> Result<Vec<Figure>, Failure> {
     let Context { arguments, product, scratch } = *run;
     let mut records = Vec::new();

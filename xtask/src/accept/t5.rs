@@ -23,7 +23,7 @@ const NOTHING: Bound = Bound::AtMost(0.01);
 const ONE_LINK: Bound = Bound::Within(0.45, 0.52);
 const TWO_LINKS: Bound = Bound::AtLeast(0.93);
 
-/// Runs the table several times by both, and judges each cell by the published one.
+/// Runs the table several times by both, and compares each cell with the published one.
 fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let Context { arguments, product, scratch } = *context;
     let mut records = Vec::new();

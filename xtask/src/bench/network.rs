@@ -81,7 +81,7 @@ impl Pair {
         Ok(Pair::address(near, far, TEAM, teams))
     }
 
-    /// The same on a TAP instead of a veth end, with the eBPF dataplane and super-frames.
+    /// The same on a TAP instead of a veth end, with the eBPF dataplane and GSO frames.
     pub(crate) fn team_on_tap(options: &Options) -> Result<Pair, Failure> {
         let (near, far) = cabled(&members(), Granularity::WHOLE)?;
         let config = config(options)?;

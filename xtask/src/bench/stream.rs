@@ -60,7 +60,7 @@ pub(crate) fn built_anew(
 pub(crate) struct Cost {
     /// Gigabits that arrived in a second.
     pub(crate) gbps: f64,
-    /// Processor seconds for each of them, whoever spent them (`/proc/stat`), beyond what the machine spent at rest.
+    /// Processor seconds of all processes for each of them (`/proc/stat`), beyond what the machine spent at rest.
     pub(crate) busy_s_per_gbit: f64,
 }
 

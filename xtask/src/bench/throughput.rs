@@ -52,13 +52,13 @@ pub(crate) const TEAMS: [Contestant; 6] = [
     },
     Contestant { name: "balance-rr, packet", kind: Kind::Packet, bound: Bound::None, ..ROUND_ROBIN },
     Contestant {
-        name: "balance-rr, bpf, true packets",
+        name: "balance-rr, bpf, MTU-sized packets",
         granularity: Granularity::Packets,
         bound: Bound::None,
         ..ROUND_ROBIN
     },
     Contestant {
-        name: "balance-rr, packet, true packets",
+        name: "balance-rr, packet, MTU-sized packets",
         kind: Kind::Packet,
         granularity: Granularity::Packets,
         bound: Bound::None,

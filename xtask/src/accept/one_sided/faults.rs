@@ -1,8 +1,8 @@
 //! What a member that fails costs the traffic to a plain host with a link of the sum of the rates: one without
 //! carrier, and one that is up and passes nothing.
 //!
-//! True packets, four links of 100 Mbit/s; the cable is pulled, or the port passes nothing, at the sender's end. Each
-//! round has hosts of its own, since a team that has left a member takes its time before it trusts it again.
+//! MTU-sized packets, four links of 100 Mbit/s; the cable is pulled, or the port passes nothing, at the sender's end.
+//! Each round has hosts of its own, since a team that has left a member takes its time before it trusts it again.
 
 use std::net::UdpSocket;
 use std::thread;
@@ -85,7 +85,7 @@ impl Case {
         self.judged("datagrams by it, longest silence", &silences_ms).peer(format!("{lost} of 1,000 a second lost"))
     }
 
-    /// A processor may be late, or stolen, whatever the links do: the median decides.
+    /// A processor may be late, or have steal time, whatever the links do: the median decides.
     fn judged(&self, what: &str, values_ms: &[f64]) -> Figure {
         let holds = median(values_ms) <= self.most_ms;
         self.figure(what, values_ms, &format!("<= {:.0} ms", self.most_ms), Some(holds))

@@ -47,7 +47,7 @@ pub(super) fn prepare(suite: &str) -> Result<(), Failure> {
 }
 
 impl Image {
-    /// The image of this recipe in `$XDG_CACHE_HOME/nicteam/service/SUITE`; whoever asks while another makes it waits.
+    /// The image of this recipe in `$XDG_CACHE_HOME/nicteam/service/SUITE`. A caller waits while another one makes it.
     pub(super) fn obtain(suite: &str) -> Result<Image, Failure> {
         let missing = |missing: Missing| Failure::Missing(missing.to_string());
         let cache = cache_folder("service").map_err(missing)?.join(suite);

@@ -13,7 +13,7 @@ use crate::part::{Context, Part};
 pub(in crate::accept) const PART: Part<Arguments> =
     Part { tools: TOOLS, ..Part::new("storage", "T4: iSCSI over four links of 1 Gbit/s, 32 KiB, 100 % read", measure) };
 
-/// Runs of the network step, what each has to be of the limit, and the run beside it.
+/// Runs of the network step, the bound of their share of the limit, and the run beside it.
 const NETWORK: [(&str, Bound, &str); 6] = [
     ("default-1000", Bound::Within(0.24, 0.30), ""),
     ("every-io", Bound::AtLeast(0.97), ""),

@@ -156,7 +156,7 @@ impl Pairs {
 }
 
 impl Repeat {
-    /// The names of the runs of which too much was stolen each time.
+    /// The names of the runs that had too much steal time in each attempt.
     fn disturbed(&self) -> Vec<&str> {
         disturbed(self.0.iter().flat_map(|bundle| &bundle.record.runs).map(|run| (run.name.as_str(), run.cpu.stolen)))
     }
@@ -166,7 +166,7 @@ impl Repeat {
         self.0.iter().skip(1).map(|bundle| bundle.record.runs.len()).sum()
     }
 
-    /// The run of this name of which the least was stolen: chosen by that alone, whatever it measured.
+    /// The attempt of this run with the least steal time: chosen by that alone, whatever it measured.
     fn measured(&self, name: &str) -> Result<Measured, Failure> {
         let runs = self.0.iter().flat_map(|bundle| bundle.record.runs.iter().map(move |run| (bundle, run)));
         let of_name = runs.filter(|(_, run)| run.name == name);
@@ -179,7 +179,7 @@ impl Repeat {
     }
 }
 
-/// The names of which too much was stolen each time.
+/// The names of those that had too much steal time in each attempt.
 fn disturbed<'a>(runs: impl Iterator<Item = (&'a str, f64)>) -> Vec<&'a str> {
     let mut least: BTreeMap<&str, f64> = BTreeMap::new();
     for (name, stolen) in runs {
@@ -201,8 +201,8 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    /// Runs the experiment, and those of its runs again of which too much was stolen. `dir` is the beginning of
-    /// the bundles' names.
+    /// Runs the experiment, and again those of its runs that had too much steal time. `dir` is the beginning of the
+    /// bundles' names.
     fn repeat(&self, dir: &Path) -> Result<Repeat, Failure> {
         let dir = |tries: u32| dir.with_extension(tries.to_string());
         let mut repeat = Repeat(vec![self.lab_run(&[], dir(0))?]);
@@ -211,7 +211,7 @@ impl Runs<'_> {
             if disturbed.is_empty() {
                 break;
             }
-            eprintln!("{}: again for stolen time: {}", self.name, disturbed.join(", "));
+            eprintln!("{}: again for its steal time: {}", self.name, disturbed.join(", "));
             repeat.0.push(self.lab_run(&disturbed, dir(tries))?);
         }
         Ok(repeat)
@@ -232,7 +232,7 @@ impl Runs<'_> {
 }
 
 impl Measured {
-    /// What was delivered, of the limit.
+    /// What was delivered, as a share of the limit.
     pub(crate) fn of_limit(&self) -> Option<f64> {
         Some(self.run.of_limit)
     }
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn only_what_was_disturbed_each_time_is_run_again() {
-        let runs = [("quiet", 0.0), ("mended", 0.3), ("loud", 0.2), ("mended", STOLEN), ("loud", 0.03)];
+        let runs = [("quiet", 0.0), ("better", 0.3), ("loud", 0.2), ("better", STOLEN), ("loud", 0.03)];
         assert_eq!(disturbed(runs.into_iter()), ["loud"]);
         assert!(disturbed(std::iter::empty()).is_empty());
     }

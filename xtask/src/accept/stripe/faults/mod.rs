@@ -1,6 +1,6 @@
 //! What links that fail, and a process that dies, cost a stripe of four links.
 //!
-//! True packets, four links of 100 Mbit/s, one plain bridge. A cable is pulled at
+//! MTU-sized packets, four links of 100 Mbit/s, one plain bridge. A cable is pulled at
 //! the switch, so one end loses its carrier and the other end's stays.
 
 pub(in crate::accept) mod network;
@@ -177,7 +177,8 @@ impl Costs {
                 format!("{what}: longest silence"),
                 silences(&self.fault),
                 &format!("<= {silence_ms:.0} ms"),
-                // A processor may be late, or stolen, whatever the links do; what was lost counts in every round.
+                // A processor may be late, or have steal time, whatever the links do; what was lost counts in every
+                // round.
                 Some(median(&self.fault.iter().map(|cost| cost.silence_ms).collect::<Vec<_>>()) <= silence_ms),
             )
             .peer(before),

@@ -145,7 +145,8 @@ impl<'a> Network<'a> {
         Ok(())
     }
 
-    /// Lets a member's link suffer this, told false, and mends it, told true, while the network is in use.
+    /// A function that breaks a member's link by this fault (`false`) and repairs it (`true`) while the network is in
+    /// use.
     pub(in crate::accept) fn breaker(
         &mut self,
         fault: Fault,
