@@ -153,7 +153,7 @@ static __always_inline int is_overtaken(const struct stripe_gap *gap)
 
 static __always_inline enum told judge_gap(const struct gap_report *report, __u64 delay_ns)
 {
-	/* Without the lock: who mixes two reports up tells one at once, or later. */
+	/* Without the lock: if two processors mix two reports up, one passes at once, or later. */
 	struct stripe_gap *gap = gap_of(report->flow);
 	__u64 now = bpf_ktime_get_ns();
 

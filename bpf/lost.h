@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * A lost carrier, from where it is seen to whom it concerns, as
+ * Reports of a lost carrier, written where it is seen and obeyed at both ends, as
  * crates/plan/src/stripe/lost.rs, whose module text is the specification; a change there is a
- * change here. Only who knows the kernel's own view of a frame sees it (carrier.bpf.c).
+ * change here. Only a program that reads the kernel's own view of a frame sees it (carrier.bpf.c).
  */
 #ifndef NICTEAM_LOST_H
 #define NICTEAM_LOST_H

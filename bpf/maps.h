@@ -15,9 +15,9 @@
 volatile struct control control SEC(".data.control");
 struct plan plans[PLAN_SLOTS] SEC(".data.plans");
 /*
- * Set before the programs are loaded. Where it is 0, the verifier takes what
- * it is for as dead and leaves it out: of a lost carrier only who knows the kernel's own view of a frame can say
- * something (Linux 6.2): before, the verifier takes minutes for a choice that heeds it.
+ * Set before the programs are loaded. Where it is 0, the verifier takes the code that it is for as dead and leaves it
+ * out. Only a program that reads the kernel's own view of a frame (Linux 6.2) can report a lost carrier. Before, the
+ * verifier takes minutes for a choice that heeds such a report.
  */
 struct made_for {
 	__u32 lost;
@@ -195,7 +195,7 @@ struct stripe_state {
 	__u32 busy[MAX_MEMBERS];	   /* and what it was in the window before, of 1024 parts */
 };
 
-/* A frame of a connection, and who carried it. */
+/* A frame of a connection, and the member that carried it. */
 struct plain_sent {
 	__u32 start; /* the number of its first byte */
 	__u32 place; /* one more than the member's; 0: none */

@@ -61,7 +61,7 @@ __attribute__((noinline)) int punt(struct __sk_buff *skb)
 	return 1;
 }
 
-/* As if it had been sent: who sends knows nothing of it. */
+/* As if it had been sent: the sender does not learn of it. */
 static __always_inline int count_withheld(void)
 {
 	struct tally *sums = team_tally();

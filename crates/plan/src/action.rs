@@ -25,9 +25,9 @@ pub enum Action {
     Redundant {
         /// The number.
         sequence: u16,
-        /// By whom first.
+        /// The member and the addresses of the first copy.
         first: Leg,
-        /// And then; nobody if there is one path.
+        /// Those of the second copy; none if there is one path alone.
         second: Option<Leg>,
     },
     /// Hand it to the control side instead, which answers it or sends it itself.

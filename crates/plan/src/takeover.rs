@@ -1,4 +1,4 @@
-//! Who sends and receives in the place of a member that was left ([`super::failover`]).
+//! Which member sends and receives in the place of one that was left ([`super::failover`]).
 
 use nicteam_machine::MemberId;
 use nicteam_wire::Mac;

@@ -11,13 +11,13 @@ use crate::mac::Mac;
 pub struct Arp {
     /// [`Arp::REQUEST`], [`Arp::REPLY`] or something rarer.
     pub operation: u16,
-    /// Who speaks: hardware address.
+    /// Hardware address of the sender.
     pub sender_mac: Mac,
-    /// Who speaks: protocol address.
+    /// Protocol address of the sender.
     pub sender_ip: Ipv4Addr,
-    /// Who is meant: hardware address; zero in a request.
+    /// Hardware address of the target; zero in a request.
     pub target_mac: Mac,
-    /// Who is meant: protocol address.
+    /// Protocol address of the target.
     pub target_ip: Ipv4Addr,
 }
 

@@ -28,7 +28,7 @@ use crate::mac::Mac;
 pub struct Hello {
     /// What is said with it.
     pub kind: HelloKind,
-    /// Who speaks: the same number in every hello of a team, and no other's.
+    /// The team that speaks: the same number in every hello of a team, and no other's.
     pub system: u64,
     /// Counts the hellos of a system, wrapping.
     pub sequence: u32,
@@ -116,8 +116,8 @@ impl Hello {
         bytes
     }
 
-    /// The same with a second tag behind the first, over the same bytes, for who knows its key alone. A probe has
-    /// room for one, and goes back to who sent it: it has the first.
+    /// The same with a second tag behind the first, over the same bytes, for receivers that know the second key alone.
+    /// A probe has room for one tag, and goes back to its sender: it has the first.
     pub fn encode_tagged_twice(
         &self,
         first: impl FnOnce(&[u8]) -> [u8; Hello::TAG],
@@ -278,8 +278,8 @@ fn says(payload: &[u8], kind: u8) -> bool {
     matches!(payload, &[version, own, ..] if version >= VERSION && own == kind)
 }
 
-/// What a tag covers of these bytes, which end where it begins. Who sends an echo
-/// changes the kind of the probe and has no key, or not at hand.
+/// What a tag covers of these bytes, which end where it begins. The host that sends an echo changes the kind of the
+/// probe. It has no key, or not at hand.
 fn covered(bytes: &[u8]) -> Vec<u8> {
     let mut covered = bytes.to_vec();
     if let Some(kind) = covered.get_mut(PAYLOAD_KIND).filter(|kind| **kind == HelloKind::Echo.number()) {

@@ -331,7 +331,7 @@ impl Maps {
         Ok(())
     }
 
-    /// What the stack sent, by bucket, and by whom.
+    /// Bytes that the stack sent, by bucket, and the member of each bucket.
     pub(super) fn loads(&self) -> Result<nicteam_team::Loads, Error> {
         let mut sum = nicteam_team::Loads::default();
         for Loads { bytes: [buckets @ .., other] } in read_percpu::<Loads>(&self.loads, 0)? {

@@ -133,7 +133,7 @@ fn answers_of(maps: &Maps) -> Result<BTreeMap<MemberId, Answer>, Error> {
     Ok(answers)
 }
 
-/// What a predecessor of another version had said to its partners who have said the same since.
+/// What a predecessor of another version had said to those partners that have said the same since.
 fn recalled(places: &MapHandle, answers: &MapHandle) -> Result<Vec<Remembered>, Error> {
     let now_ns = lease::now_ns();
     let mut recalled = Vec::new();

@@ -26,7 +26,7 @@ pub(super) enum Predecessor {
 pub(super) struct Readable {
     /// What places carried.
     pub(super) counters: Option<MapHandle>,
-    /// Who has which place, and what is said to the partner there.
+    /// The members by place, and what is said to their partners.
     pub(super) answers: Option<(MapHandle, MapHandle)>,
 }
 

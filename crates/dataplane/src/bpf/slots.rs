@@ -35,7 +35,7 @@ pub(super) struct Slots {
     active: u32,
     /// A bit for each slot that no program can be reading.
     free: u32,
-    /// Who waits for readers, and which slots are free when he is done.
+    /// The thread that waits for readers, and the slots that are free when it ends.
     waits: Option<(JoinHandle<()>, u32)>,
 }
 

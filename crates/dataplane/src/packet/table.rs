@@ -64,7 +64,7 @@ pub(super) struct Member {
     rx_drops: AtomicU64,
 }
 
-/// Who has something for the forwarding thread.
+/// What has something for the forwarding thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// The stack sent frames.

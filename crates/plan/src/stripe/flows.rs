@@ -1,12 +1,11 @@
 //! Which flows keep their path.
 //!
-//! Where others send to the same peer, too, frames wait in queues of the switch that nobody
-//! sees who sends. Before members of unlike rate these are of unlike length in time, and what is
-//! striped frame by frame arrives in disorder; so it does where ways are of unlike length. Towards such a peer
-//! ([`super::Peer::keeps_flows`]), and towards each plain host (`plain/flows.rs`),
-//! a flow that takes less than most of a path stays on the one that it has. It is free to take
-//! another one when it paused for [`SLACK`], or its path's wires are taken for longer by
-//! that than the best one's. A *wide* flow, which takes more, is striped frame by frame.
+//! Where others send to the same peer, too, frames wait in queues of the switch that no sender sees. These queues are
+//! of unlike length in time where members have unlike rates. Frames that are striped one by one then arrive in
+//! disorder, as they do where paths have unlike delays. Towards such a peer ([`super::Peer::keeps_flows`]), and towards
+//! each plain host (`plain/flows.rs`), a flow that takes less than most of a path stays on the one that it has. It may
+//! take another path after a pause of [`SLACK`], or when the transmit backlog of its path ends later by that than the
+//! best one's. A *wide* flow, which takes more, is striped frame by frame.
 //!
 //! Flows that share a bucket by their hash count as one. Mirrored in `bpf/stripe.h`.
 

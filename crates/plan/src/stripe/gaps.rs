@@ -34,8 +34,8 @@ use nicteam_wire::{Frame, GapReport, Segment};
 const FORGOTTEN: Duration = Duration::from_nanos(nicteam_machine::constants::GAP_FORGOTTEN_NS);
 /// A path that brought nothing for one to two of these is none of the connection's.
 const TURN: Duration = Duration::from_nanos(nicteam_machine::constants::GAP_TURN_NS);
-/// A gap that was overtaken is told at this part of its age, for no way keeps all of the order; and one of which nothing was
-/// heard for as long: who sends has nothing more to send, and asks.
+/// A gap that was overtaken is reported at this part of its age, because no path keeps all of the order. So is a gap
+/// that was not reported for as long: its sender has nothing more to send, and asks.
 const SETTLED: u64 = nicteam_machine::constants::GAP_SETTLED;
 /// Of the hash so many bits say which bucket.
 const BUCKET_BITS: u32 = nicteam_machine::constants::GAP_BUCKET_BITS;

@@ -8,9 +8,8 @@ pub const MAX_PATHS: usize = nicteam_machine::constants::MAX_PATHS;
 pub const MAX_PEERS: usize = nicteam_machine::constants::MOST_PEERS;
 /// The most addresses that those of one plan have together, each its team's and its members'.
 pub const MAX_ADDRESSES: usize = nicteam_machine::constants::ADDRESSES_PER_PEER * MAX_PEERS;
-/// A wire counts as taken for this long at most: so one that was thought slower
-/// than it is, or was down, does not stay unused. Where a receiving one would be for
-/// longer, all of its peer count as taken for half as long less: what they
-/// have over one another stays, and who sends more than they are thought to
-/// carry still sends by their rates.
+/// The longest transmit backlog: so a member that was thought slower than it is, or was down, does not stay unused.
+/// Where the backlog of a receiving member would become longer, the backlogs of all members of its peer become shorter
+/// by half of this. Their differences stay, so a sender that sends more than they are thought to carry still sends by
+/// their rates.
 pub(super) const LEAD: Duration = Duration::from_nanos(nicteam_machine::constants::LEAD_NS);

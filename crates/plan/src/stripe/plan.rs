@@ -75,7 +75,7 @@ impl Stripe {
         self.peer(src).map_or(src, |peer| peer.team)
     }
 
-    /// By whom a frame goes that takes a path, and with which addresses.
+    /// The member and the addresses of a frame that takes a path.
     pub(super) fn leg(&self, peer: &Peer, path: Path) -> Leg {
         let (sender, receiver) = (self.senders[path.sender], peer.receivers[path.receiver]);
         Leg { member: sender.id, src: sender.mac, dst: receiver.mac }

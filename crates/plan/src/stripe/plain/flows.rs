@@ -1,4 +1,5 @@
-//! Flows to plain hosts: the member that each keeps, and of a connection what it sent, by whom, and how long that took.
+//! Flows to plain hosts: the member that each keeps, and of a connection what it sent, by which members, and how long
+//! that took.
 
 use nicteam_machine::{MemberId, constants};
 use nicteam_wire::Segment;
@@ -32,7 +33,7 @@ pub(super) struct Flow {
     sends: flows::Flow<(usize, MemberId)>,
     /// How long it waits for its member's wire.
     backlog: u64,
-    /// Who sent data last.
+    /// The connection that sent data last.
     connection: Option<Connection>,
 }
 
@@ -46,7 +47,7 @@ pub(super) struct Connection {
     sample: Option<Sample>,
     /// The shortest round trip, and when it was.
     shortest: Option<(u64, u64)>,
-    /// Where the last frames began, and who carried them; the next one takes the place of the oldest.
+    /// Where the last frames began, and the members that carried them; the next one takes the place of the oldest.
     frames: Vec<(u32, MemberId)>,
     next: usize,
 }

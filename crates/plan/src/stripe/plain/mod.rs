@@ -1,10 +1,11 @@
 //! One-sided striping: frames to hosts, and next hops, that do not stripe, by several members.
 //!
-//! A *plain host* is an Ethernet address that is no peer's: a host without nicteam, or a router with whatever lies behind it.
-//! Its switch port takes frames from all of our members, so one connection may use them all: only who sends has to know of
-//! it. Each frame leaves with its member's own source address, so that each address stays at one port of the switch, and with the
-//! host's destination address. What leaves so: unicast IP that balance-alb would balance, TCP alone or all of it (`stripe_plain`), where
-//! at least two members may be used ([`super::Plain::members`]). Everything else goes by balance-alb's table.
+//! A *plain host* is an Ethernet address that is no peer's: a host without nicteam, or a router with whatever lies
+//! behind it. Its switch port takes frames from all of our members, so one connection may use them all: only the sender
+//! has to do something for it. Each frame leaves with its member's own source address, so that each address stays at
+//! one port of the switch, and with the host's destination address. What leaves so: unicast IP that balance-alb would
+//! balance, TCP alone or all of it (`stripe_plain`), where at least two members may be used
+//! ([`super::Plain::members`]). Everything else goes by balance-alb's table.
 //!
 //! **Which member.** A host has a *home*, one of the members that may be used, and a *width*: the members from
 //! home on, in turn, that are used towards it. A frame leaves by the one of these by which it is sent first
@@ -33,10 +34,10 @@
 //! A host that nothing was sent to for 30 s begins anew. Hosts have a bucket each by their address; one whose bucket
 //! is another's, to which something was sent in the last second, goes by balance-alb's table. A host is in use whatever goes to it that balance-alb would balance.
 //!
-//! What goes to peers, and by balance-alb's table, takes our members' wires, too, and makes them busy.
+//! Frames to peers, and frames by balance-alb's table, add to the backlogs of our members, too, and make them busy.
 //!
 //! **What comes back.** Connections have one of two neighbouring buckets each by their flow's number, as in [`super::gaps`]: the one that is
-//! their own, or the one that was used less lately; one that sends data takes it over from another. Of each the last frames are remembered, and who carried them. The acknowledgements that come in say what was
+//! their own, or the one that was used less lately; one that sends data takes it over from another. Of each the last frames are remembered, and the members that carried them. The acknowledgements that come in say what was
 //! delivered and, by one frame at a time that was not sent again, how long a round trip took. A segment that begins before
 //! the end of what was sent already was sent again: it counts for the member that carried the original ([`PlainMember`]), and leaves by another
 //! one, if there is one, as if that one's transmit backlog were longer by [`super::limits::LEAD`].
