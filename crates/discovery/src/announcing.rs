@@ -62,7 +62,7 @@ impl Announcing {
         }
     }
 
-    /// One leaves now; how long until the next at the latest, for those who hear it.
+    /// One leaves now; the longest time until the next one, which the receivers may expect.
     pub(super) fn announced(&mut self, teams: usize, now: Time) -> Duration {
         let usual = usual(teams);
         self.last = Some(now);

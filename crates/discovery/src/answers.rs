@@ -11,7 +11,7 @@ use super::sequences::Sequences;
 pub(super) const ANSWERS_PER_S: u32 = 64;
 /// The same to all together that are not known; those that are have only their own bound.
 const ANSWERS_TO_STRANGERS_PER_S: u32 = 1024;
-/// Systems whose challenges are remembered; who was heard least lately gives way.
+/// Systems whose challenges are remembered; the one that was heard longest ago gives way.
 const MAX_STRANGERS: usize = 256;
 
 /// Bounds answers, so that nobody can cause more of them: those of a second at once.
@@ -19,8 +19,8 @@ pub(super) fn answers(per_s: u32) -> TokenBucket {
     TokenBucket::per_second(per_s, per_s)
 }
 
-/// Challenges of systems that are not known. Who repeats what one of them said, or has said a great deal, keeps
-/// no other from his answer.
+/// Challenges of systems that are not known. Somebody who repeats what one of them said, or who says a great deal,
+/// keeps no other system from its answer.
 #[derive(Clone, Debug)]
 pub(super) struct Answers {
     strangers: BTreeMap<u64, Stranger>,

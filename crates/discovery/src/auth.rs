@@ -1,19 +1,18 @@
 //! Whose hellos to believe: those of teams that have the same key and run now.
 //!
-//! Every hello of a team with a key carries a tag: HMAC-SHA-256 by that key over
-//! what [`Hello::tagged`] says, its first 16 bytes. A tag proves that somebody who
-//! has the key once sent the hello, not that he sends it now. So a system that is
-//! new is *challenged*: it has to send an answer with a stamp that nobody can know
-//! ahead; until then it is a candidate and what it announces waits. From then on
-//! its sequence must advance, as far as frames do not overtake one another.
+//! Every hello of a team with a key carries a tag: the first 16 bytes of HMAC-SHA-256 by that key over what
+//! [`Hello::tagged`] says. A tag proves that a holder of the key once sent the hello, not that the holder sends it now.
+//! So a system that is new is *challenged*: it has to send an answer with a stamp that nobody can know ahead. Until
+//! then it is a candidate, and what it announces waits. From then on its sequence must advance, as far as frames do not
+//! overtake one another.
 //!
-//! While keys are changed a team has two. It believes hellos by either, and its own but for
-//! probes, which come back to it, carry a tag by each: so teams that have the old one alone, both, and the new one alone
-//! know each other as far as they have one in common. By which a system's last announcement was is noted: it stays known
-//! when the other one goes.
+//! While keys are changed a team has two. It believes hellos by either. Its own hellos carry a tag by each, but for
+//! probes, which come back to it. So teams that have the old key alone, both, and the new key alone know each other as
+//! far as they have one in common. The team notes the key of a system's last announcement: the system stays known when
+//! the other key goes.
 //!
-//! Without a key everybody is believed, but hellos with a tag are not: their
-//! senders would not believe ours.
+//! Without a key every hello without a tag is believed. Hellos with a tag are not: their senders would not believe
+//! ours.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -56,7 +55,7 @@ pub struct RefusedLast {
     pub at: Time,
     /// Our member that heard it.
     pub member: MemberId,
-    /// Who sent it, as the frame says.
+    /// The source address of the frame.
     pub from: Mac,
 }
 
@@ -148,7 +147,7 @@ struct Candidate {
 
 state!(struct Candidate { stamp, heard, challenged, held });
 
-/// Candidates at once; who was heard least lately gives way.
+/// Candidates at once; the one that was heard longest ago gives way.
 const MAX_CANDIDATES: usize = 64;
 /// Between two challenges of a candidate by the same member.
 const CHALLENGE: Duration = Duration::from_millis(15);
@@ -175,8 +174,8 @@ impl Auth {
         }
     }
 
-    /// Goes on with these keys, of which `old` is worth something beside another one alone. Knows who announced
-    /// himself last by one of them.
+    /// Goes on with these keys, of which `old` is worth something beside another one alone. A system stays known if its
+    /// last announcement was by one of them.
     pub(super) fn set_keys(&mut self, key: Option<&StripeKey>, old: Option<&StripeKey>) {
         let keys = taggers(key, old);
         let before = std::mem::take(&mut self.keys);
@@ -227,7 +226,7 @@ impl Auth {
     pub(super) fn seal(&self, hello: &Hello) -> Vec<u8> {
         match &self.keys[..] {
             [] => hello.encode(),
-            // The old one first, for who reads one tag alone.
+            // The old one first, for receivers that read one tag alone.
             [new, old] if hello.kind != HelloKind::Probe => {
                 hello.encode_tagged_twice(|covered| old.tag(covered), |covered| new.tag(covered))
             }
@@ -235,8 +234,9 @@ impl Auth {
         }
     }
 
-    /// With what a lost carrier of a member of this system's is reported, which announced this number; 0 without a key. While
-    /// keys are changed, by the last of ours that its last announcement was by: who has two speaks by the old one.
+    /// The token of a report that a member of this system, which announced this number, lost its carrier; 0 without a
+    /// key. While keys are changed it follows from the last of our keys that the system's last announcement fits: a
+    /// system that has two keys reports by the old one.
     pub(super) fn lost_token(&self, system: u64, announced: u64, mac: Mac) -> u64 {
         let fitting = self.known.get(&system).map(|known| known.keys);
         let fits = |place: usize| fitting.is_none_or(|fitting| fitting[place]);

@@ -115,9 +115,9 @@ impl Discovery {
         self.mark = Some(mark);
     }
 
-    /// The key that hellos are tagged with from now on, if any, and the one before it, if
-    /// hellos by that are still to be believed. Who announced himself last by neither is
-    /// forgotten, and known again when he has one of them.
+    /// The key that hellos are tagged with from now on, if any, and the one before it, if hellos by that are still to
+    /// be believed. A system whose last announcement was by neither is forgotten, and known again when it has one of
+    /// them.
     pub fn set_keys(&mut self, key: Option<&StripeKey>, old: Option<&StripeKey>, now: Time) {
         self.auth.set_keys(key, old);
         // Tokens follow from the key, too.
@@ -236,7 +236,7 @@ impl Discovery {
         }
         if is_new {
             self.probe(now);
-            // Who shares our members with it wants to know.
+            // The other peers share our members with it, and need the new number.
             if self.rivals() > 1 {
                 self.announcing.soon(self.neighbours.len(), now);
             }
@@ -269,7 +269,7 @@ impl Discovery {
         std::mem::take(&mut self.looks)
     }
 
-    /// What is to be sent now, and by whom.
+    /// What is to be sent now, and by which members.
     pub fn take_frames(&mut self) -> Vec<(MemberId, Vec<u8>)> {
         std::mem::take(&mut self.outbox)
     }
@@ -299,7 +299,7 @@ impl Discovery {
         self.plans.at_once(now);
     }
 
-    /// Makes the paths to a neighbour follow from who hears whom.
+    /// Makes the paths to a neighbour follow from which members hear each other.
     pub(super) fn follow(&mut self, system: u64, now: Time) {
         let chosen = self.neighbours.with(system, now, |neighbour| {
             let chosen = neighbour.choose_paths(&self.own, now);

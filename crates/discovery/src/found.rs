@@ -1,4 +1,4 @@
-//! What discovery says: who is there, and what a plan is to have of it.
+//! What discovery found: the peers, and what a plan needs of them.
 
 use std::collections::BTreeSet;
 

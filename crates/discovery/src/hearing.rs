@@ -1,4 +1,4 @@
-//! Hellos that are to be believed: whom they make known, and who is forgotten.
+//! Hellos that are believed: which neighbours they make known, and which neighbours are forgotten.
 
 use std::collections::BTreeSet;
 
@@ -140,7 +140,7 @@ impl Discovery {
         others.into_iter().for_each(|other| self.neighbours.remove(other));
     }
 
-    /// Forgets who was not heard for long, or is long unproven among many of that kind.
+    /// Forgets neighbours that were not heard for long, or are long unproven among many of that kind.
     pub(super) fn forget_silent(&mut self, now: Time) {
         let known = self.neighbours.len();
         for system in self.neighbours.due(now) {

@@ -1,4 +1,4 @@
-//! Who else stripes, and which paths to them work.
+//! Which other teams stripe, and which paths to them work.
 //!
 //! Every member announces its team to a group address. A path is used once a
 //! probe that went along it came back, and until it is found dead

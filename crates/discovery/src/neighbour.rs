@@ -52,7 +52,7 @@ pub struct Neighbour {
 
 state!(struct Neighbour { system, team, takes_rtags, rivals, members, lost_tokens, sequence, announced, patience, heard, paths, answered, probe_at, busy_until, since, proven, sharing });
 
-/// Who else sends where we do.
+/// How many teams send where we do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sharing {
     /// Teams that the neighbour has traffic with, at least 1.
@@ -68,7 +68,7 @@ impl Sharing {
     const ALONE: Sharing = Sharing { rivals: 1, in_use: 1 };
 }
 
-/// A neighbour's rank where there is not room for all: who is first stays.
+/// A neighbour's rank where there is not room for all: the first ones stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     /// Probes come back from it, and frames go to it or come from it; known since then.
@@ -79,7 +79,7 @@ pub(super) enum Rank {
     Unproven(std::cmp::Reverse<Time>),
 }
 
-/// One path to a neighbour, for those who look.
+/// One path to a neighbour, as a status shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathStatus {
     /// Our member.
@@ -191,9 +191,9 @@ impl Neighbour {
         }
     }
 
-    /// True if this may be the number of an announcement of its, an earlier or a later one: not so far from the
-    /// last that counted, or any at all if that is long ago. So nobody who forges one without
-    /// a key can make all that follow look old for longer than that.
+    /// True if this may be the number of an announcement of its, an earlier or a later one: not so far from the last
+    /// that counted, or any at all if that is long ago. So a forged announcement without a key makes all that follow
+    /// look old for that long at most.
     pub(super) fn is_in_reach(&self, sequence: u32, now: Time) -> bool {
         let distance = (sequence.wrapping_sub(self.sequence) as i32).unsigned_abs();
         distance <= REACH || self.is_overdue(now)
@@ -272,8 +272,9 @@ impl Neighbour {
         self.proven.is_some()
     }
 
-    /// While it has traffic, who shares its links and ours counts; true if that is new. We have traffic with `in_use`.
-    /// Afterwards nobody does, so that it begins as one who is alone: others coming and going make no plan for it.
+    /// While it has traffic, the teams count that share its links and ours; true if that is new. We have traffic with
+    /// `in_use`. Afterwards none counts, so that it begins as one that is alone: others that come and go make no plan
+    /// for it.
     pub(super) fn share(&mut self, in_use: u8, now: Time) -> bool {
         let sharing = match self.is_in_use(now) {
             true => Sharing { rivals: self.rivals.max(1), in_use: in_use.max(1) },

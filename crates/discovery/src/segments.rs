@@ -21,7 +21,7 @@ use super::own::Own;
 /// Keeps what our members hear of each other, and the choices that are to last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Segments {
-    /// Who hears whom, and until when if not again.
+    /// Which member hears which, and until when if not again.
     heard: BTreeMap<(MemberId, MemberId), Time>,
     /// Members that hear themselves, and until when.
     looped: BTreeMap<MemberId, Time>,

@@ -63,7 +63,7 @@ impl Discovery {
         self.look_at = (!self.neighbours.is_empty()).then(|| now + next);
     }
 
-    /// Says of those with traffic who shares their links and ours.
+    /// Notes for each neighbour with traffic how many share its links and ours.
     fn share(&mut self, now: Time) {
         self.in_use = self.rivals();
         let in_use = self.in_use;

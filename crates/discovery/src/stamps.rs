@@ -1,4 +1,4 @@
-//! Stamps of probes: numbers that nobody can know who did not see the probe.
+//! Stamps of probes: numbers that nobody can know without having seen the probe.
 //!
 //! Where there is no key, an echo proves a path by its stamp alone. So stamps come from a secret that is given in
 //! once ([`Discovery::new`](crate::Discovery::new)), by a keyed function: neither what stands in hellos nor stamps that somebody saw
