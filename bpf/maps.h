@@ -16,8 +16,8 @@ volatile struct control control SEC(".data.control");
 struct plan plans[PLAN_SLOTS] SEC(".data.plans");
 /*
  * Set before the programs are loaded. Where it is 0, the verifier takes the code that it is for as dead and leaves it
- * out. Only a program that reads the kernel's own view of a frame (Linux 6.2) can report a lost carrier. Before, the
- * verifier takes minutes for a choice that heeds such a report.
+ * out. Only a program that reads the kernel's own view of a frame (Linux 6.2) can report a lost carrier. On older
+ * kernels the verifier takes minutes for a choice that heeds such a report.
  */
 struct made_for {
 	__u32 lost;
