@@ -42,7 +42,11 @@ pub(crate) fn resolve(
     let defaults = file.get::<&Record>("defaults").map_or(&none, |at| at.value);
     // What a run draws depends on what it builds without it.
     let drawn;
-    let file = match random_faults::drawn(file, defaults, overrides, problems) {
+    // What is wrong with the file is found again, when the faults are in it.
+    let mut unheard = Vec::new();
+    let mut without = Resolver { file, none: &none, defaults, overrides, problems: &mut unheard };
+    let built = |run| (without.topology(run, None), without.duration(run));
+    let file = match random_faults::drawn(file, built, problems) {
         None => file,
         Some(with) => {
             drawn = with;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::shared::required;
+use super::required::required;
 use crate::keys::{self, Key, Need};
 use crate::record::{At, Record, Span};
 use crate::resolved::{Cable, End, Topology};

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::cables::{Relayed, Shown, named, words};
 use super::ends::{direction, sender};
 use super::kind::{Happens, Kind, PLAIN, Told};
-use super::shared::required;
+use super::required::required;
 use crate::impairments::{check_room, unknown};
 use crate::keys::{self, Key, Need, Thing};
 use crate::record::{At, Record, Span};

@@ -15,6 +15,7 @@ mod mtu;
 mod nodes;
 mod rate;
 mod reboot;
+mod required;
 mod restart;
 mod shared;
 mod silence;

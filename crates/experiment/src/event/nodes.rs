@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::kind::{Happens, Told};
-use super::shared::required;
+use super::required::required;
 use crate::keys::{Key, Kind, Need, Thing};
 use crate::record::{At, Record, Span};
 use crate::resolved::Topology;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::cables::{Shown, named, words};
 use super::ends::{direction, sender};
 use super::kind::{Happens, Kind, PLAIN, Told};
-use super::shared::required;
+use super::required::required;
 use crate::keys::{self, Key, Need};
 use crate::record::{Record, Span};
 use crate::timed::Event;

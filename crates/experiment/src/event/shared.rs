@@ -6,7 +6,7 @@ use super::cables::{LINK, NUMBER};
 use super::ends::{END, FROM};
 use super::nodes::{HOST, SWITCH};
 use crate::keys::{Key, Kind, Need};
-use crate::record::{Record, Span};
+use crate::record::Record;
 use crate::units::show_duration;
 use nicteam_diagnostics::Problem;
 
@@ -32,20 +32,6 @@ const EVERY: Key = Key {
 
 /// The most often that a fault comes again in a run.
 const MOST_TIMES: u128 = 1000;
-
-/// True if an event of a kind has a key; if not, the problems say so, with this hint.
-pub(super) fn required(
-    record: &Record,
-    (key, hint): (&str, &str),
-    (kind, span): (&str, &Span),
-    problems: &mut Vec<Problem>,
-) -> bool {
-    let has = record.has(key);
-    if !has {
-        problems.push(Problem::at(span, format!("`{key}` is missing of an event of kind `{kind}`")).hint(hint));
-    }
-    has
-}
 
 /// When a fault begins, and how long it lasts each time.
 ///

@@ -6,7 +6,7 @@ use nicteam_chaos::Chance;
 use serde_json::{Value, json};
 
 use super::kind::{Happens, Kind, PLAIN, Told};
-use super::shared::required;
+use super::required::required;
 use crate::keys::{self, Key, Need, Thing};
 use crate::record::{At, Record, Span};
 use crate::target::unknown;
