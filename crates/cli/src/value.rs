@@ -1,4 +1,4 @@
-//! Values of the command line: whoever is refused learns what would have been right.
+//! Values of the command line: a refusal says what would have been right.
 
 use std::ffi::OsStr;
 use std::ops::RangeInclusive;

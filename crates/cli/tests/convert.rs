@@ -336,7 +336,7 @@ fn a_hostile_text_takes_little_memory_and_time() {
     for (place, (format, shape)) in HOSTILE.iter().enumerate() {
         let took_ms = [whole / 4, whole].map(|bytes| {
             fs::write(&path, shape(bytes)).unwrap();
-            // KiB of address space: what is taken, and what the program itself is. Time of the processor, whoever else has it.
+            // KiB of address space: what is taken, and what the program itself is. Processor time, so other programs do not count.
             let script = format!(
                 "ulimit -v 600000; TIMEFORMAT='%3U %3S'; time {} import --from {format} {path} >/dev/null 2>&1; exit $?",
                 env!("CARGO_BIN_EXE_nicteam")

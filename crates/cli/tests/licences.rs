@@ -28,7 +28,7 @@ fn every_dependency_may_be_carried() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
     let packages = metadata["packages"].as_array().expect("a list of packages");
-    assert!(packages.len() > 20, "cargo told of {} packages only", packages.len());
+    assert!(packages.len() > 20, "cargo listed {} packages only", packages.len());
     let refused: Vec<String> = packages
         .iter()
         .filter(|package| !package["license"].as_str().is_some_and(acceptable))

@@ -7,7 +7,7 @@ const NOTABLE: f64 = 0.015;
 /// Parts that would print as 0.00.
 const NOTHING: f64 = 0.005;
 
-/// `Missing 0.75 of the limit: 0.75 by hash (sw, src-dst-mac); 0.00 unexplained. Predicted for this network: 0.25.` Nothing
+/// `Missing share of the limit 0.75: 0.75 by hash (sw, src-dst-mac); 0.00 unexplained. Predicted for this network: 0.25.` Nothing
 /// where nothing is missing.
 pub fn missing_in_words(missing: &Missing) -> Option<String> {
     let Missing { predicted_of_limit, not_predicted, parts, unexplained } = missing;
@@ -26,10 +26,10 @@ pub fn missing_in_words(missing: &Missing) -> Option<String> {
         (None, Some(reason)) => format!(" Not predicted: {reason}."),
         (None, None) => String::new(),
     };
-    Some(format!("Missing {all:.2} of the limit: {}.{predicted}", parts.join("; ")))
+    Some(format!("Missing share of the limit {all:.2}: {}.{predicted}", parts.join("; ")))
 }
 
-/// `With spread=src-dst-port at sw these 4 connections would use 3 of 4 links: 0.72 of the limit (predicted).`
+/// `With spread=src-dst-port at sw these 4 connections would use 3 of 4 links: share of the limit 0.72 (predicted).`
 pub fn cure_in_words(finding: &Finding, cure: &Cure) -> String {
     let whose = match finding.connections.len() {
         1 => "this connection".to_owned(),
@@ -40,7 +40,7 @@ pub fn cure_in_words(finding: &Finding, cure: &Cure) -> String {
         _ => "get more".to_owned(),
     };
     format!(
-        "With {} {whose} would {links}: {:.2} of the limit (predicted).",
+        "With {} {whose} would {links}: share of the limit {:.2} (predicted).",
         changes_in_words(&cure.changes),
         cure.of_limit
     )

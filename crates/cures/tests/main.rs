@@ -26,7 +26,7 @@ fn a_missing_share_names_the_unexplained_part() {
     let missing = Missing { predicted_of_limit: Some(0.25), not_predicted: None, parts: vec![part], unexplained: 0.02 };
     assert_eq!(
         missing_in_words(&missing).unwrap(),
-        "Missing 0.77 of the limit: 0.75 by hash (sw, src-dst-mac); 0.02 unexplained. Predicted for this network: 0.25."
+        "Missing share of the limit 0.77: 0.75 by hash (sw, src-dst-mac); 0.02 unexplained. Predicted for this network: 0.25."
     );
     assert_eq!(missing_in_words(&Missing::default()), None);
 }

@@ -99,7 +99,7 @@ enum Unread {
     Shut(String),
     /// It is too large for a configuration, or a program.
     NoConfiguration(String),
-    /// It has a byte outside comments that is not UTF-8; the rest of it tells of which format it is.
+    /// It has a byte outside comments that is not UTF-8; the rest of it shows its format.
     Encoding { rest: Box<Source>, why: String },
 }
 

@@ -13,8 +13,8 @@ use crate::{say, value};
 /// Find out which packets pass the way to another host and back, with nothing of nicteam's at the other end.
 ///
 /// Echo requests that must not be cut, of growing size, find the largest that goes there and whose answer comes back. The
-/// same request cut into small pieces by this host tells of the way back alone, a question with a short answer of the way
-/// there alone. So a wrong MTU is found by direction and size, and a device that drops what is too large without a word is
+/// same request cut into small pieces by this host tests the way back alone, a question with a short answer the way there
+/// alone. So a wrong MTU is found by direction and size, and a device that drops what is too large without a word is
 /// named as what it is. It needs CAP_NET_RAW, and changes nothing.
 ///
 /// Exit code 1: a path does not carry what it is to carry.

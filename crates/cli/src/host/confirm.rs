@@ -84,7 +84,7 @@ fn too_late(teams: &[String]) -> Result<Option<Failure>, Failure> {
     Ok(Some(Failure::failed(said.join("\n")).hint(Some("`nicteam up FILE --confirm TIME` brings it up again"))))
 }
 
-/// Starts the processes that wait, before the team is touched: they act, too, when whoever brings the team up is killed.
+/// Starts the processes that wait, before the team is touched: they act, too, when the process that brings the team up is killed.
 pub(super) fn guard(team: &str, wait: Duration) -> Result<Guard, Failure> {
     let token = confirmation::arm(team, wait)?;
     let children = waiting(team, token).and_then(|first| Ok([first, waiting(team, token)?]));
@@ -118,7 +118,7 @@ fn waiting(team: &str, token: u64) -> Result<Child, Failure> {
 /// Waits until it is decided whether a team stays up; it fails if it does not.
 pub(super) fn wait_until_decided(team: &str, guard: Option<Guard>) -> Result<(), Failure> {
     let stays = confirmation::decided(team)?;
-    // By now it has ended, or is about to; a signal is for whoever asks alone.
+    // By now it has ended, or is about to; a signal is for the process that asks alone.
     if stays.is_some()
         && let Some(guard) = guard
     {

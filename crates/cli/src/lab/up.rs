@@ -149,7 +149,7 @@ fn held_text(
         let host = run.topology.hosts.iter().find(|host| host.name == *node);
         let is_switch = run.topology.switches.iter().any(|switch| switch.name == *node);
         let address =
-            host.map_or(if is_switch { "switch" } else { "relay" }.to_owned(), |host| host.address.to_string());
+            host.map_or(if is_switch { "switch" } else { "link emulator" }.to_owned(), |host| host.address.to_string());
         text += &format!("  {node:<14}  {address:<15}  {enter} -t {pid} -n -m\n");
     }
     let (example, end) = (nodes.first().map_or(0, |(_, pid)| *pid), std::process::id());

@@ -21,7 +21,7 @@ const FOLDER: &str = "verified";
 pub(super) struct Verified {
     run: String,
     changes: Vec<Change>,
-    /// Parts of the limit of the run without the change.
+    /// Shares of the limit of the run without the change.
     before: f64,
     predicted: f64,
     measured: Option<f64>,

@@ -55,7 +55,7 @@ pub(crate) struct Export {
     /// The export's Unix socket; it goes with the command.
     #[arg(long, value_name = "FILE", required_unless_present = "listen")]
     socket: Option<PathBuf>,
-    /// Serve on a TCP port instead. NBD has no passwords: whoever reaches the port has the disk.
+    /// Serve on a TCP port instead. NBD has no passwords: a program that reaches the port has the disk.
     #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "socket")]
     listen: Option<SocketAddr>,
     /// The export's name.

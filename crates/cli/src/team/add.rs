@@ -95,14 +95,14 @@ fn restart_one(name: &str) -> Result<(), Failure> {
     }
     match Client::connect(name) {
         Ok(client) => match service::unit_of(client.pid()) {
-            // Whoever watches over its process begins the next one.
+            // The manager of its process starts the next one.
             Some(unit) => {
                 drop(client);
                 return service::restart_unit(&unit).map_err(Failure::failed);
             }
             None => client.replace()?,
         },
-        // What is to be mended.
+        // What is to be repaired.
         Err(Refusal { kind: RefusalKind::NotRunning, .. }) => wait_until_free(name)?,
         Err(refusal) => return Err(refusal.into()),
     }

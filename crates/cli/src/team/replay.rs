@@ -154,7 +154,7 @@ fn note_other_version(recording: &Recording<'_>) {
     if let Some(other) = version(recording).filter(|version| *version != own) {
         let other = say::visible(other);
         say::line(format_args!(
-            "note: nicteam {other} recorded this, and this is {own}: what differs may have been mended"
+            "note: nicteam {other} recorded this, and this is {own}: what differs may have been repaired since"
         ));
     }
 }

@@ -135,7 +135,7 @@ impl Interfaces {
     ) -> Result<Option<(&'a [u8], usize)>, CaptureError> {
         let (interface, bytes, captured, length) = match block {
             PcapBlockOwned::LegacyHeader(header) => {
-                // The upper bits tell of a check sequence behind each frame.
+                // The upper bits are the length of a check sequence behind each frame.
                 self.0 = vec![(Linktype(header.network.0 & 0xffff), usize::MAX)];
                 return Ok(None);
             }

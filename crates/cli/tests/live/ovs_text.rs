@@ -179,7 +179,7 @@ impl Twins {
     }
 }
 
-/// Waits as [`eventually`] does; what did not come about is told by whoever asks.
+/// Waits as [`eventually`] does; the caller says what did not come about.
 fn eventually_or(condition: &mut dyn FnMut() -> bool) {
     let start = std::time::Instant::now();
     while !condition() && start.elapsed() < std::time::Duration::from_secs(10) {

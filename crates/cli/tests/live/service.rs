@@ -1,4 +1,4 @@
-//! A team as the process of a service, without a systemd: what it says to whoever started it, what signals do, and what is left to it.
+//! A team as the process of a service, without a systemd: what it says to its parent process, what signals do, and what is left to it.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -195,7 +195,7 @@ fn of_another_layout(folder: &Path) -> PathBuf {
     path
 }
 
-/// Beside other tests a process may need longer to begin than what it was told of the ports is good for (3 s at the fast rate).
+/// Beside other tests a process may need longer to begin than the recorded states of the ports are valid (3 s at the fast rate).
 mod quiet {
     use super::*;
 

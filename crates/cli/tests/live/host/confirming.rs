@@ -68,7 +68,7 @@ fn a_team_that_nobody_confirms_is_taken_down_and_the_session_lives_on() {
     assert!(said.contains("team team0 stays up"), "{said}");
     let (code, said) = network.nicteam(&["confirm"]);
     assert!(code == 1 && said.contains("nothing awaits"), "{said}");
-    // Whoever waited has ended, and a team that is up is not put at risk again.
+    // The process that waited has ended, and a team that is up is not put at risk again.
     let watchers = || network.near.processes().len();
     eventually("the end of the wait", || watchers() == 1);
     network.done(&["up", &file, "--confirm", "100ms"]);

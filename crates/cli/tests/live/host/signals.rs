@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use super::{Network, TEAM};
 use crate::common::teams::may_test_bpf;
 
-/// A pipe with so much room left, bytes: whoever writes more waits until it is read.
+/// A pipe with so much room left, bytes: a program that writes more waits until it is read.
 fn nearly_full(room: usize) -> (PipeReader, std::io::PipeWriter) {
     const SIZE: usize = 4096;
     let (reader, mut writer) = std::io::pipe().unwrap();
@@ -33,7 +33,7 @@ fn a_signal_undoes_what_up_has_done() {
     for (signal, arguments) in
         [(Signal::SIGINT, &[][..]), (Signal::SIGTERM, &["--confirm", "1h"]), (Signal::SIGHUP, &[])]
     {
-        // Whoever runs the tests may ignore SIGHUP, and what is ignored stays so.
+        // The parent of the tests may ignore SIGHUP, and an ignored signal stays ignored.
         let mut command = up_by(&network, &["env", "--default-signal=HUP"], &[&[file.as_str()], arguments].concat());
         let (code, text) = signalled(&network, &mut command, signal);
         assert_eq!(code, Some(130), "{signal}: {text}");

@@ -99,7 +99,7 @@ fn a_process_that_took_over_has_its_own_recording() {
         written.status.success() && shown().contains(" all members have joined\n")
     };
     let tried = folder.join("tried");
-    eventually("enough to be told of", || {
+    eventually("enough for a report", || {
         let _ = fs::remove_file(&tried);
         near.run(&["record", "team0", "-o", tried.to_str().unwrap()]);
         let outcome: Value = serde_json::from_str(&near.run(&["replay", tried.to_str().unwrap(), "--json"])).unwrap();
