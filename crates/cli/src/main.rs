@@ -18,6 +18,7 @@ mod metrics;
 mod ovs;
 mod privileges;
 mod say;
+mod serve;
 mod service;
 mod storage;
 mod sweep;
@@ -75,6 +76,7 @@ enum Command {
     #[command(subcommand)]
     Storage(storage::Command),
     Sweep(sweep::Args),
+    Serve(serve::Args),
     Doctor(doctor::Args),
     Explain(explain::Args),
     #[command(subcommand, hide = true)]
@@ -123,6 +125,7 @@ fn main() -> ExitCode {
         Command::Metrics(args) => metrics::run(&args),
         Command::Storage(command) => storage::run(&command),
         Command::Sweep(args) => sweep::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Doctor(args) => return ended(doctor::run(&args)),
         Command::Explain(args) => return ended(explain::run(&args)),
         Command::Ovs(command) => return ended(ovs::run(&command)),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use nicteam_sys::signals::Signals;
 use nicteam_watch::Watcher;
-use nicteam_watch::metrics::http::{Look, Server};
+use nicteam_watch::metrics::http::{Look, Metrics, Server};
 use nicteam_watch::metrics::{Exporter, Format, collect, encode, textfile};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 fn serve(address: SocketAddr, mut watcher: Watcher, signals: &Signals) -> Result<(), Failure> {
     let look: Look = Box::new(move || watcher.look().map_err(|error| error.to_string()));
-    let mut server = Server::bind(address, look).map_err(|error| {
+    let mut server = Metrics::new(look).and_then(|metrics| Server::bind(address, metrics)).map_err(|error| {
         let failure = Failure::failed(format!("cannot listen at {address}: {error}"));
         failure.hint((error.kind() == std::io::ErrorKind::AddrInUse).then_some("`ss -ltnp` shows who listens there"))
     })?;

@@ -28,15 +28,19 @@ mod units;
 mod verdicts;
 mod view;
 
-pub use compare::{Compared, Figure, Side as ComparedSide, compare};
+pub use compare::{Compared, Figure, Side as ComparedSide, compare, run_names};
 pub use explain::{
     Choice, Chooser, Explanation, FilledBy, Hop, HopLink, Limit, Picture, Prediction, RULES, Rule, Spreading,
     add_findings, explain, explain_by, findings, findings_by, is_full, is_idle,
 };
-pub use html::{Column, NUMBER, WORDS, compared_page, document, html, page, plain_table, section, verdicts_page};
+pub use html::{
+    Column, Frame, NUMBER, STYLE, WORDS, compared_page, compared_page_in, document, framed, html, page, page_in,
+    plain_table, section, verdicts_page,
+};
 pub(crate) use nicteam_expect::clients;
 pub use nicteam_record::Side;
 pub use reasons::find_reasons;
+pub use svg::px;
 pub use table::table;
 pub use team::{Team, TeamMode};
 pub use terminal::Style;

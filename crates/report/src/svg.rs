@@ -1,7 +1,7 @@
 //! Numbers and colours of drawings.
 
 /// A coordinate: one decimal at most, so that pages stay small.
-pub(crate) fn px(value: f64) -> String {
+pub fn px(value: f64) -> String {
     let text = format!("{:.1}", if value.is_finite() { value } else { 0.0 });
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }

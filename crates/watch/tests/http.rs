@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use nicteam_bundles::Kind;
-use nicteam_watch::metrics::http::{CONNECTIONS, Look, Server};
+use nicteam_watch::metrics::http::{CONNECTIONS, Look, Metrics, Server};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::common::{bundle, of, snapshot};
@@ -23,7 +23,7 @@ struct Served {
 
 impl Served {
     fn new(look: Look) -> Served {
-        let mut server = Server::bind("127.0.0.1:0".parse().unwrap(), look).unwrap();
+        let mut server = Server::bind("127.0.0.1:0".parse().unwrap(), Metrics::new(look).unwrap()).unwrap();
         let (address, (stop, stopped)) = (server.address().unwrap(), UnixStream::pair().unwrap());
         let thread = std::thread::spawn(move || server.run(stopped.as_fd()).unwrap());
         Served { address, stop: Some(stop), thread: Some(thread) }

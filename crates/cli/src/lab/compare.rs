@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use nicteam_record::{Bundle, Record};
-use nicteam_report::{Compared, ComparedSide, compare, compared_page};
+use nicteam_report::{Compared, ComparedSide, compare, compared_page, run_names};
 
 use super::bundle::{folder, style};
 use crate::failure::Failure;
@@ -83,7 +83,7 @@ fn named(side: &str) -> (&str, Option<&str>) {
 
 /// The runs that are compared.
 fn pairs<'r>(records: [&'r Record; 2], named: [(&'r str, Option<&'r str>); 2]) -> Result<Vec<[&'r str; 2]>, Failure> {
-    let names = records.map(runs);
+    let names = records.map(run_names);
     for (names, (bundle, run)) in names.iter().zip(&named) {
         if let Some(run) = run.filter(|run| !names.contains(run)) {
             return Err(Failure::wrong_input(format!("{bundle} has no run `{run}`"))
@@ -115,15 +115,4 @@ fn pairs<'r>(records: [&'r Record; 2], named: [(&'r str, Option<&'r str>); 2]) -
             Ok(both)
         }
     }
-}
-
-/// Names of a record's runs, each once.
-fn runs(record: &Record) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for name in record.runs.iter().map(nicteam_record::Run::base_name) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
 }

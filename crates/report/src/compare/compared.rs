@@ -30,6 +30,11 @@ pub struct Compared<'a> {
     pub notes: Vec<String>,
 }
 
+/// Names of a record's runs, each once, however often it was carried out.
+pub fn run_names(record: &Record) -> Vec<&str> {
+    repeated(record).into_iter().map(|group| group.name).collect()
+}
+
 /// A figure of both sides.
 #[derive(Clone, Debug)]
 pub struct Row {

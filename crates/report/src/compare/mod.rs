@@ -14,7 +14,7 @@ mod text;
 use nicteam_record::Run;
 use nicteam_statistics::{Comparison, Verdict, hold_together};
 
-pub use compared::{Compared, Row, Side};
+pub use compared::{Compared, Row, Side, run_names};
 pub use figures::Figure;
 pub(crate) use text::{beside, summary, verdict_words};
 

@@ -4,17 +4,22 @@ use maud::{Markup, html};
 use nicteam_statistics::median;
 
 use super::before_after;
-use super::document::{NUMBER, WORDS, document, plain_table};
+use super::document::{Frame, NUMBER, WORDS, framed, plain_table};
 use crate::compare::{Compared, beside, summary, verdict_words};
 
 /// A page with a picture and a table for each of these comparisons.
 pub fn compared_page(all: &[Compared<'_>]) -> String {
+    compared_page_in(&Frame::default(), all)
+}
+
+/// The same in a frame.
+pub fn compared_page_in(frame: &Frame, all: &[Compared<'_>]) -> String {
     let title = all.first().map_or("", |one| one.first.record.experiment.title.as_str());
     let main = html! {
         header { p.eyebrow { "nicteam lab compare" } h1 { (title) } }
         @for compared in all { (section(compared)) }
     };
-    document(&format!("{title}: compared"), &main, &Markup::default())
+    framed(frame, &format!("{title}: compared"), &main, &Markup::default())
 }
 
 fn section(compared: &Compared<'_>) -> Markup {

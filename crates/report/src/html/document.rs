@@ -4,10 +4,24 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// Light, dark and print. Member colours are told apart by people with every
 /// common colour vision, on both grounds; each plot labels its members as well.
-const STYLE: &str = include_str!("style.css");
+pub const STYLE: &str = include_str!("style.css");
+
+/// What a program that hands out pages puts around them.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    /// The last part of the head.
+    pub head: Markup,
+    /// Ahead of everything that is shown.
+    pub top: Markup,
+}
 
 /// A whole page of this title in the report's style.
 pub fn document(title: &str, main: &Markup, footer: &Markup) -> String {
+    framed(&Frame::default(), title, main, footer)
+}
+
+/// The same in a frame.
+pub fn framed(frame: &Frame, title: &str, main: &Markup, footer: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -17,8 +31,9 @@ pub fn document(title: &str, main: &Markup, footer: &Markup) -> String {
                 meta name="color-scheme" content="light dark";
                 title { (title) " · nicteam" }
                 style { (PreEscaped(STYLE)) }
+                (frame.head)
             }
-            body { main { (main) } (footer) }
+            body { (frame.top) main { (main) } (footer) }
         }
     };
     page.into_string()

@@ -32,8 +32,8 @@ use nicteam_record::{Bundle, BundleError, Record, Run, Sample};
 
 use crate::repeated::condensed;
 
-pub use compared::compared_page;
-pub use document::{Column, NUMBER, WORDS, document, plain_table, section};
+pub use compared::{compared_page, compared_page_in};
+pub use document::{Column, Frame, NUMBER, STYLE, WORDS, document, framed, plain_table, section};
 pub use verdicts::verdicts_page;
 
 /// The report of a bundle as one self-contained HTML page: the table, the
@@ -45,6 +45,15 @@ pub fn html(bundle: &Bundle) -> Result<String, BundleError> {
 
 /// The same of a record whose samples come from elsewhere.
 pub fn page<E>(record: &Record, samples: impl Fn(&Run) -> Result<Vec<Sample>, E>) -> Result<String, E> {
+    page_in(&Frame::default(), record, samples)
+}
+
+/// The same in a frame.
+pub fn page_in<E>(
+    frame: &Frame,
+    record: &Record,
+    samples: impl Fn(&Run) -> Result<Vec<Sample>, E>,
+) -> Result<String, E> {
     let (whole, record) = (record, &condensed(record));
     let runs = record.runs.iter().enumerate().map(|(index, run)| Ok(run::section(index, run, &samples(run)?)));
     let runs: Vec<Markup> = runs.collect::<Result<_, E>>()?;
@@ -60,7 +69,7 @@ pub fn page<E>(record: &Record, samples: impl Fn(&Run) -> Result<Vec<Sample>, E>
         (environment::section(record))
     };
     let footer = html! { footer { "nicteam " (record.nicteam) " · record schema " (record.schema) } };
-    Ok(document(&record.experiment.title, &main, &footer))
+    Ok(framed(frame, &record.experiment.title, &main, &footer))
 }
 
 /// Title, question, when and where.

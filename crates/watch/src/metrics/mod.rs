@@ -8,7 +8,6 @@ mod encode;
 mod escape;
 pub mod http;
 pub mod registry;
-mod request;
 pub mod textfile;
 
 pub use collect::{Exporter, Values, collect, kind_name};
