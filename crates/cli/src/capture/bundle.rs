@@ -25,7 +25,7 @@ impl Source {
     pub(super) fn open(name: &str) -> Result<Source, Failure> {
         match Client::watch(name) {
             Ok(client) => Ok(Source::Team(client)),
-            Err(refusal) if refusal.kind == RefusalKind::NotRunning => {
+            Err(refusal) if matches!(refusal.kind, RefusalKind::NoTeam | RefusalKind::NotRunning) => {
                 let mut netlink = Netlink::open()?;
                 let is_bond = netlink.devices()?.iter().any(|device| device.name() == name && device.kind() == "bond");
                 if is_bond { Ok(Source::Kernel(netlink, name.to_owned())) } else { Err(refusal.into()) }
