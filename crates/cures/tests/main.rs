@@ -37,7 +37,7 @@ fn a_run_without_connections_is_not_predicted() {
         "name": "x", "description": null, "published": null, "published_of_limit": null,
         "topology": { "hosts": [], "switches": [], "links": [], "teams": [] },
         "delivered_bps": 0.0, "limit_bps": 1.0, "of_limit": 0.0, "limit_reason": "", "members": [], "connections": [],
-        "cpu": { "busy": 0.0, "stolen": 0.0, "seconds": [] }, "measured_ms": 1.0, "warmup_ms": 0.0,
+        "cpu": nicteam_record::Cpu::default(), "measured_ms": 1.0, "warmup_ms": 0.0,
         "delivered_counted_at": "", "members_counted_at": "", "samples": "", "samples_sha256": ""
     });
     let run = serde_json::from_value(run).unwrap();
@@ -62,7 +62,7 @@ fn back_to_back() -> nicteam_record::Run {
             "teams": [team("a", "b"), team("b", "a")] },
         "delivered_bps": 8e7, "limit_bps": 200e6 * 1448.0 / 1538.0, "of_limit": 0.42, "limit_reason": "", "members": [],
         "connections": (0..8).map(connection).collect::<Vec<_>>(),
-        "cpu": { "busy": 0.0, "stolen": 0.0, "seconds": [] }, "measured_ms": 1.0, "warmup_ms": 0.0,
+        "cpu": nicteam_record::Cpu::default(), "measured_ms": 1.0, "warmup_ms": 0.0,
         "delivered_counted_at": "", "members_counted_at": "", "samples": "", "samples_sha256": ""
     });
     serde_json::from_value(run).unwrap()
