@@ -117,7 +117,10 @@ fn nothing(host: &Host, json: bool) -> Result<ExitCode, Failure> {
         say::data(format_args!("{none:#}\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
-    host.unseen.iter().for_each(|line| say::line(format_args!("warning: not read: {line}")));
+    // Not every program may be asked by everybody.
+    if let Some(why) = host.unseen.first() {
+        return Err(Failure::missing(format!("no bundle could be read: {why}")).hint(Some("run this as root (sudo)")));
+    }
     say::data(
         "no bundle in this network namespace: no team of nicteam, no bond of the kernel or of Open vSwitch, no team of teamd\n",
     )?;

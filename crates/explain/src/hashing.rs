@@ -51,7 +51,7 @@ pub(crate) fn chance(links: usize, free: usize) -> f64 {
 pub(crate) fn odds(chance: f64) -> String {
     let of = 1.0 / chance.max(1e-12);
     match of {
-        of if of >= 1e6 => "less than one of a million cases".to_owned(),
+        of if of >= 1e6 => "one of more than a million cases".to_owned(),
         of => format!("one of {of:.0} cases"),
     }
 }

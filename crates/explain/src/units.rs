@@ -9,7 +9,10 @@ pub(crate) fn rate(bps: f64) -> String {
 
 /// A share: `35 %`.
 pub(crate) fn percent(share: f64) -> String {
-    format!("{} %", short(share * 100.0))
+    match share * 100.0 {
+        share if share > 0.0 && share < 0.01 => "under 0.01 %".to_owned(),
+        share => format!("{} %", short(share)),
+    }
 }
 
 /// Three figures are enough.
@@ -17,8 +20,7 @@ fn short(number: f64) -> String {
     match number {
         number if number >= 99.95 || number == 0.0 => format!("{number:.0}"),
         number if number >= 9.995 => trimmed(format!("{number:.1}")),
-        number if number >= 0.01 => trimmed(format!("{number:.2}")),
-        number => format!("{number:.0e}"),
+        number => trimmed(format!("{number:.2}")),
     }
 }
 
@@ -53,7 +55,10 @@ mod tests {
             [rate(0.0), rate(940.4e6), rate(1e9), rate(12_345.0)],
             ["0 bit/s", "940 Mbit/s", "1 Gbit/s", "12.3 kbit/s"]
         );
-        assert_eq!([percent(1.0), percent(0.5), percent(0.0123), percent(1e-6)], ["100 %", "50 %", "1.23 %", "1e-4 %"]);
+        assert_eq!(
+            [percent(1.0), percent(0.5), percent(0.0123), percent(1e-6)],
+            ["100 %", "50 %", "1.23 %", "under 0.01 %"]
+        );
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
     }
 }

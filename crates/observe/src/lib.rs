@@ -41,10 +41,7 @@ pub fn host() -> Result<Host> {
     kernel::read(&mut host, &links, &mut netlink);
     teamd::read(&mut host, &links);
     openvswitch::read(&mut host);
-    let ethtool = Ethtool::open().ok();
-    for bundle in &mut host.bundles {
-        complete(bundle, &links, ethtool.as_ref());
-    }
+    complete_all(&mut host.bundles, &links);
     host.bundles.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(host)
 }

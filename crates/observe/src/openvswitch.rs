@@ -26,11 +26,11 @@ pub(super) fn read(host: &mut Host) {
     }
 }
 
-/// The bonds of the `ovs-vswitchd` that has this control socket. What their members' devices say is not among it.
+/// The bonds of the `ovs-vswitchd` that has this control socket, by what it says of them.
 ///
 /// # Errors
 /// Nobody listens there, or does not answer.
-pub fn bonds_at(socket: &Path) -> Result<Vec<Bundle>, Error> {
+pub(super) fn bonds_at(socket: &Path) -> Result<Vec<Bundle>, Error> {
     let mut daemon = Unixctl::connect(socket)?;
     let bonds = daemon.call("bond/show", &[])?.unwrap_or_default();
     let lacp = daemon.call("lacp/show", &[])?.unwrap_or_default();
@@ -43,7 +43,16 @@ fn socket() -> Option<PathBuf> {
     let folders = named.map_or_else(|| FOLDERS.map(PathBuf::from).to_vec(), |folder| vec![folder]);
     folders.iter().find_map(|folder| {
         let pid = fs::read_to_string(folder.join(format!("{DAEMON}.pid"))).ok()?;
+        if is_elsewhere(pid.trim()) {
+            return None;
+        }
         let socket = folder.join(format!("{DAEMON}.{}.ctl", pid.trim()));
         socket.exists().then_some(socket)
     })
+}
+
+/// True for a daemon in another network namespace: its bonds have other devices, whose names may be the same.
+fn is_elsewhere(pid: &str) -> bool {
+    let [own, its] = ["thread-self", pid].map(|process| fs::read_link(format!("/proc/{process}/ns/net")).ok());
+    own.zip(its).is_some_and(|(own, its)| own != its)
 }

@@ -1,3 +1,9 @@
 //! Tests of this crate.
 
-mod live;
+mod common;
+
+/// Mostly waits: many at once.
+mod live {
+    mod explained;
+    mod read;
+}

@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod cable;
+mod flows;
 mod host;
 pub mod imports;
 mod iscsi_target;
@@ -37,6 +38,7 @@ use std::time::{Duration, Instant};
 use nicteam_sys::netns;
 
 pub use cable::{cable, cables, looped_cable, loose_cable};
+pub use flows::Flows;
 pub use host::Host;
 pub use iscsi_target::IscsiTarget;
 pub use openvswitch::OpenVSwitch;

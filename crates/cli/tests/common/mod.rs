@@ -2,7 +2,6 @@
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
 pub mod experiment;
-pub mod flows;
 pub mod lab;
 pub mod networkd;
 pub mod recipe;

@@ -18,8 +18,8 @@ impl Rule for DuplicateAddress {
 fn find(claim: &Claim) -> Finding {
     let Claim { address, mac, by_arp, member } = claim;
     let sentence = format!(
-        "Another host has the address {address}, too: {mac}. Frames for this host go to that one as often as a neighbour \
-         asks it first."
+        "Another host has the address {address}, too: {mac}. Neighbours send frames for this host to the one of both that \
+         answers them first."
     );
     let (evidence, sure) = match by_arp {
         true => (format!("{mac} said by ARP that it has {address}; {member} received that"), Sure::Certain),

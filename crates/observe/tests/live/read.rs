@@ -2,30 +2,11 @@
 
 use std::net::SocketAddr;
 
-use nicteam_daemon::{PersistedTeam, Service, TeamSpec};
-use nicteam_dataplane::Choice;
 use nicteam_observe::bundles::{Bundle, Kind, Rates};
 use nicteam_observe::{Host as Observed, Sampler};
-use nicteam_options::Config;
 use nicteam_testnet::{Host, OpenVSwitch, cables, eventually, may_make_networks};
 
-fn start(host: &Host, options: &[(&str, &str)]) -> Service {
-    let mut config = Config::default();
-    options.iter().for_each(|(name, value)| config.set(name, value).unwrap());
-    let members = vec!["eth0".to_owned(), "eth1".to_owned()];
-    let name = "team0".to_owned();
-    let spec = TeamSpec { name, config, members, mac: None, mtu: None, dataplane: Choice::Auto };
-    host.netns.run(|| Service::start(&PersistedTeam::of(&spec, None), Box::new(|_| ()))).unwrap().unwrap()
-}
-
-fn observed(host: &Host) -> Observed {
-    host.netns.run(nicteam_observe::host).unwrap().unwrap()
-}
-
-fn team(host: &Host) -> Bundle {
-    let observed = observed(host);
-    observed.bundle("team0").cloned().unwrap_or_else(|| panic!("{observed:?}"))
-}
+use crate::common::{observed, start, team};
 
 #[test]
 fn a_team_is_read_with_its_partner_and_what_it_carries() {

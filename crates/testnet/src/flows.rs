@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use nicteam_testnet::Host;
+use crate::Host;
 
 /// Connections between two hosts. They end with this value.
+#[derive(Debug)]
 pub struct Flows {
     done: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
