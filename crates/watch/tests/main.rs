@@ -3,4 +3,5 @@
 mod common;
 mod http;
 mod metrics;
+mod terminal;
 mod top;
