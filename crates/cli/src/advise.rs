@@ -171,7 +171,9 @@ fn as_json(args: &Args, traffic: &Traffic, ranked: &[Ranked]) -> serde_json::Val
 
 /// The switch's end of the best mode with a group.
 fn switch_end(writer: &dyn Writer, members: u32, ranked: &[Ranked]) -> String {
-    let grouped = |one: &&Ranked| !is_switch(one) && one.mode.traits().channel_group(false).is_some();
+    // One that delivers out of order is no advice.
+    let is_fit = |one: &&Ranked| !is_switch(one) && one.mode != Mode::BalanceRr;
+    let grouped = |one: &&Ranked| is_fit(one) && one.mode.traits().channel_group(false).is_some();
     let Some(best) = ranked.iter().find(grouped) else { return String::new() };
     let policy = best.name.split_once(' ').map(|(_, policy)| ("xmit_hash_policy".to_owned(), policy.to_owned()));
     let options = [("mode".to_owned(), best.mode.name().to_owned()), ("miimon".to_owned(), "100".to_owned())];

@@ -7,7 +7,7 @@ use nicteam_record::{Change, Cure, Finding, Links, Run};
 use crate::candidates;
 use crate::scene::Scene;
 
-/// A change helps if it adds this much to the share of the limit.
+/// A change helps if it delivers this much more, as a share of the limit.
 const HELPS: f64 = 0.03;
 /// Changes within this part of the limit are as good as each other; then the smallest is named.
 const AS_GOOD: f64 = 0.01;

@@ -21,7 +21,7 @@ const FOLDER: &str = "verified";
 pub(super) struct Verified {
     run: String,
     changes: Vec<Change>,
-    /// Shares of the limit of the run without the change.
+    /// Shares of the run's own limit: without the change, predicted with it, and measured.
     before: f64,
     predicted: f64,
     measured: Option<f64>,
@@ -95,7 +95,7 @@ pub(super) fn table(all: &[Verified]) -> String {
     }
     let width = all.iter().map(|one| one.run.chars().count()).max().unwrap_or(0).max(3);
     let mut text = format!(
-        "\nwhat findings propose, carried out: shares of the limit\n  {:<width$}  before  predicted  measured  change\n",
+        "\nwhat findings propose, carried out; each figure is a share of the limit\n  {:<width$}  before  predicted  measured  change\n",
         "run"
     );
     for one in all {
