@@ -34,8 +34,8 @@ pub use explain::{
     add_findings, explain, explain_by, findings, findings_by, is_full, is_idle,
 };
 pub use html::{
-    Column, Frame, NUMBER, STYLE, WORDS, compared_page, compared_page_in, document, framed, html, page, page_in,
-    plain_table, section, verdicts_page,
+    Column, Frame, NUMBER, SCRIPT, STYLE, WORDS, compared_page, compared_page_in, document, framed, html, page,
+    page_in, plain_table, section, verdicts_page,
 };
 pub(crate) use nicteam_expect::clients;
 pub use nicteam_record::Side;

@@ -1,6 +1,6 @@
 //! What a browser may do with a page: show it, run our script, ask this server.
 
-use nicteam_report::STYLE;
+use nicteam_report::{SCRIPT, STYLE};
 use nicteam_web::Response;
 use sha2::{Digest, Sha256};
 
@@ -19,8 +19,9 @@ pub(crate) fn guarded(response: Response) -> Response {
 /// widths there.
 fn policy() -> String {
     format!(
-        "default-src 'none'; script-src 'self'; style-src-elem 'self' {}; style-src-attr 'unsafe-inline'; \
+        "default-src 'none'; script-src 'self' {}; style-src-elem 'self' {}; style-src-attr 'unsafe-inline'; \
          connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        hash(SCRIPT),
         hash(STYLE)
     )
 }

@@ -135,8 +135,8 @@ fn figures(inputs: &Inputs, chosen: &Point, limit_bps: f64, held_by: &str) -> Ma
     let flows = if inputs.flows == 1 { "flow" } else { "flows" };
     html! {
         p.verdict {
-            (inputs.flows) " " (flows) " over " (inputs.members) " × 1 Gbit/s: half of all cases get "
-            (share(middle)) " of the limit or less."
+            (inputs.flows) " " (flows) " over " (inputs.members) " × 1 Gbit/s: in half of all cases the share of the limit is "
+            (share(middle)) " or less."
         }
         p.score {
             span { b { (share(low)) } " p5" } span { b { (share(middle)) } " median" } span { b { (share(high)) } " p95" }

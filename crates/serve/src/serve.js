@@ -1,17 +1,21 @@
 "use strict";
 // Pages work without this. It follows changes, and shows the next page in place of the old one.
 (() => {
-  // Replaces what matches by what the server has there now. Scripts in it do not run.
-  const load = async (address, what) => {
+  // Replaces what matches by what the server has there now, or all of it where only one of the two has such a part.
+  // Scripts in it do not run.
+  const load = async (address, ...parts) => {
     const answer = await fetch(address);
     if (answer.status >= 500) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const [old, now] = [document, page].map((of) => of.querySelector(what));
-    if (!old || !now) return;
-    const open = [...old.querySelectorAll("details")].map((one) => one.open);
-    now.querySelectorAll("details").forEach((one, place) => { one.open = open[place] ?? one.open; });
-    old.replaceWith(document.adoptNode(now));
+    const both = (part) => [document, page].map((of) => of.querySelector(part));
+    const found = parts.map(both);
+    for (const [old, now] of found.every(([old, now]) => old && now) ? found : [both("main")]) {
+      const open = [...old.querySelectorAll("details")].map((one) => one.open);
+      now.querySelectorAll("details").forEach((one, place) => { one.open = open[place] ?? one.open; });
+      old.replaceWith(document.adoptNode(now));
+    }
   };
+  const LIST = ["#count", ".bundles tbody"];
   // The latest wish is carried out, one at a time.
   const latest = (wish) => {
     let runs = false, again = null;
@@ -28,7 +32,7 @@
   if (live) {
     const refresh = latest(async () => {
       const chosen = [...document.querySelectorAll(".pick input:checked")];
-      await load(location.href, "main");
+      await load(location.href, ...(document.querySelector(".search") ? LIST : ["main"]));
       for (const one of chosen) {
         const now = [...document.querySelectorAll(".pick input")].find((other) => other.name === one.name && other.value === one.value);
         if (now) now.checked = true;
@@ -49,22 +53,12 @@
     });
   }
 
-  const search = document.querySelector(".search input");
-  if (search) {
-    const find = latest(async () => {
-      const address = search.value ? "/?q=" + encodeURIComponent(search.value) : "/";
-      history.replaceState(null, "", address);
-      const focus = search.selectionStart;
-      const answer = await fetch(address);
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      for (const what of ["#count", ".bundles tbody"]) {
-        const [old, now] = [document, page].map((of) => of.querySelector(what));
-        if (old && now) old.replaceWith(document.adoptNode(now));
-      }
-      search.setSelectionRange(focus, focus);
-    });
-    document.addEventListener("input", (event) => { if (event.target.matches(".search input")) find(); });
-  }
+  const find = latest(async (text) => {
+    const address = text ? "/?q=" + encodeURIComponent(text) : "/";
+    history.replaceState(null, "", address);
+    await load(address, ...LIST);
+  });
+  document.addEventListener("input", (event) => { if (event.target.matches(".search input")) find(event.target.value); });
 
   const form = document.querySelector("[data-replaces]");
   if (form) {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use nicteam_record::Record;
+use nicteam_record::{Cpu, Record};
 use nicteam_serve::{Access, Pages};
 use nicteam_web::Server;
 
@@ -88,12 +88,13 @@ pub fn write(dir: &Path, name: &str, record: &Record) {
 
 /// A record with two runs of one connection each.
 pub fn record(title: &str, started: &str) -> Record {
+    let cpu = Cpu { busy: 0.1, stolen: 0.0, seconds: Vec::new(), cores: Vec::new() };
     let run = |name: &str, of_limit: f64| {
         serde_json::json!({
             "name": name, "description": null, "published": null, "published_of_limit": null,
             "topology": { "hosts": [], "switches": [], "links": [], "teams": [] },
             "delivered_bps": of_limit * 1e9, "limit_bps": 1e9, "of_limit": of_limit, "limit_reason": "one link",
-            "members": [], "connections": [], "cpu": { "busy": 0.1, "stolen": 0.0, "seconds": [] },
+            "members": [], "connections": [], "cpu": cpu,
             "measured_ms": 1000.0, "warmup_ms": 0.0, "delivered_counted_at": "here", "members_counted_at": "there",
             "samples": format!("samples/{name}.jsonl"), "samples_sha256": "0",
         })
@@ -112,4 +113,44 @@ pub fn record(title: &str, started: &str) -> Record {
         "runs": [run("first", 0.9), run("second", 0.25)],
     });
     serde_json::from_value(record).unwrap()
+}
+
+/// The same with a host `a` whose two links have carried 30 and 60 Mbit/s for four seconds, and its samples.
+pub fn with_traffic(dir: &Path, name: &str, title: &str) {
+    let mut record = record(title, "2026-11-03T10:00:00Z");
+    let link = |device: &str, far: &str| {
+        serde_json::json!({
+            "a": { "node": "a", "device": device }, "b": { "node": "b", "device": far }, "rate_bps": 100_000_000, "mtu": 1500,
+        })
+    };
+    let topology = serde_json::json!({
+        "hosts": [{ "name": "a", "address": "10.0.0.1/24", "mac": "02:00:00:00:00:01", "device": "team0" },
+                  { "name": "b", "address": "10.0.0.2/24", "mac": "02:00:00:00:00:02", "device": "team0" }],
+        "switches": [], "links": [link("eth0", "eth0"), link("eth1", "eth1")],
+        "teams": [{ "node": "a", "device": "team0", "peer": "b", "mode": "balance-rr", "xmit_hash_policy": "", "options": {},
+                    "members": ["eth0", "eth1"], "engine": "nicteam" }],
+    });
+    record.runs.truncate(1);
+    let run = &mut record.runs[0];
+    run.topology = serde_json::from_value(topology).unwrap();
+    run.measured_ms = 4000.0;
+    let member = |(device, mbps): (&str, f64)| {
+        serde_json::json!({
+            "host": "a", "team": "team0", "member": device, "tx_bps": mbps * 1e6, "rx_bps": 0.0, "tx_frames": 1,
+            "rx_frames": 0, "tx_drops": 0, "rx_drops": 0,
+        })
+    };
+    run.members = serde_json::from_value([("eth0", 30.0), ("eth1", 60.0)].map(member).to_vec().into()).unwrap();
+    write(dir, name, &record);
+    let sample = |tenth: u64| {
+        let member = |device: &str, bytes: u64| {
+            serde_json::json!({
+                "team": "team0", "member": device, "tx_frames": 0, "tx_bytes": bytes * tenth, "tx_drops": 0,
+                "rx_frames": 0, "rx_bytes": 0, "rx_drops": 0,
+            })
+        };
+        let members = [member("eth0", 375_000), member("eth1", 750_000)];
+        serde_json::json!({ "t_ms": tenth * 100, "host": "a", "cpu_ms": 0.0, "members": members }).to_string() + "\n"
+    };
+    fs::write(dir.join(name).join(&record.runs[0].samples), (0..=40).map(sample).collect::<String>()).unwrap();
 }

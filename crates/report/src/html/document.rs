@@ -6,6 +6,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 /// common colour vision, on both grounds; each plot labels its members as well.
 pub const STYLE: &str = include_str!("style.css");
 
+/// What charts do where a browser runs scripts.
+pub const SCRIPT: &str = include_str!("script.js");
+
 /// What a program that hands out pages puts around them.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
@@ -33,7 +36,12 @@ pub fn framed(frame: &Frame, title: &str, main: &Markup, footer: &Markup) -> Str
                 style { (PreEscaped(STYLE)) }
                 (frame.head)
             }
-            body { (frame.top) main { (main) } (footer) }
+            body {
+                (frame.top)
+                main { (main) }
+                (footer)
+                script { (PreEscaped(SCRIPT)) }
+            }
         }
     };
     page.into_string()

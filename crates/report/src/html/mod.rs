@@ -1,4 +1,4 @@
-//! The pages: one file each, nothing loaded, no script.
+//! The pages: one file each, nothing loaded; the script within a page only adds to what is there.
 //!
 //! A file here is a section of a page, or what several sections show. Everything is written as [`maud::Markup`], which
 //! escapes each text that is put into it; no text is escaped, and no tag written, by hand.
@@ -33,7 +33,7 @@ use nicteam_record::{Bundle, BundleError, Record, Run, Sample};
 use crate::repeated::condensed;
 
 pub use compared::{compared_page, compared_page_in};
-pub use document::{Column, Frame, NUMBER, STYLE, WORDS, document, framed, plain_table, section};
+pub use document::{Column, Frame, NUMBER, SCRIPT, STYLE, WORDS, document, framed, plain_table, section};
 pub use verdicts::verdicts_page;
 
 /// The report of a bundle as one self-contained HTML page: the table, the

@@ -74,7 +74,8 @@ fn panel(run: &Run, team: &TeamView<'_>, series: &[Vec<Interval>], way: &Way) ->
     let bottom = Span::of_lanes(team.members.len()).bottom;
     let label = format!("{}, {}, each member over time", team.team.node, way.name);
     html! {
-        svg viewBox={ "0 0 " (WIDTH) " " (px(bottom + AXIS)) } role="img" aria-label=(label) {
+        svg viewBox={ "0 0 " (WIDTH) " " (px(bottom + AXIS)) } role="img" aria-label=(label)
+            data-time={ (px(time.from_ms)) " " (px(time.to_ms)) } data-span={ (LEFT) " " (px(WIDTH - RIGHT)) } {
             rect.warm x=(LEFT) y="0" width=(px(time.x(0.0) - LEFT)) height=(px(bottom)) {}
             @for stall in stalls(run) { (shade(&stall, &time, bottom)) }
             @for (place, (member, series)) in team.members.iter().zip(series).enumerate() {
@@ -128,15 +129,17 @@ fn shade(stall: &Stall, time: &Time, bottom: f64) -> Markup {
 fn lane(place: usize, member: &MemberView<'_>, series: &[Interval], way: &Way, time: &Time) -> Markup {
     let span = Span::of_lane(place);
     let height = |bps: f64| share(bps, member.rate_bps).clamp(0.0, 1.0) * span.height();
-    let points: Vec<(f64, f64, f64)> = series
-        .iter()
-        .map(|interval| (time.x(interval.from_ms), time.x(interval.to_ms), height((way.of_interval)(interval))))
-        .filter(|(from, to, _)| to > from)
-        .collect();
+    let wide = |interval: &&Interval| time.x(interval.to_ms) > time.x(interval.from_ms);
+    let drawn: Vec<&Interval> = series.iter().filter(wide).collect();
+    let point =
+        |interval: &&Interval| (time.x(interval.from_ms), time.x(interval.to_ms), height((way.of_interval)(interval)));
+    let points: Vec<(f64, f64, f64)> = drawn.iter().map(point).collect();
+    // What each step is, in kbit/s: its height is rounded.
+    let values: Vec<String> = drawn.iter().map(|interval| px(((way.of_interval)(interval) / 1e3).round())).collect();
     let right = px(WIDTH - RIGHT);
     let (text, base, top) = (px(span.bottom - 7.0), px(span.bottom), px(span.top));
     html! {
-        g {
+        g data-kbps=(values.join(" ")) {
             title {
                 (member.device) " " (way.name) ": " (rate((way.of_member)(member))) " of "
                 (link_rate(member.rate_bps as u64)) ", mean of the measured window"
