@@ -35,7 +35,7 @@ fn running(path: &Path, name: &OsStr) -> String {
             (shown(Path::new(&file).file_stem().unwrap_or_default()), sent)
         })
         .collect();
-    let columns = [("run", WORDS), ("samples", NUMBER), ("measured", NUMBER), ("sent by all members", NUMBER)];
+    let columns = [("run", WORDS), ("samples", NUMBER), ("measured", NUMBER), ("sent", NUMBER)];
     let table = html! {
         @for (run, sent) in &rows {
             tr {
@@ -43,7 +43,7 @@ fn running(path: &Path, name: &OsStr) -> String {
                 @if let Some(sent) = sent {
                     td.num { (sent.samples) }
                     td.num { (format!("{:.1} s", sent.ms / 1e3)) }
-                    td.num { (format!("{:.1} Mbit/s", sent.bps() / 1e6)) }
+                    td.num { (visible(&sent.node)) " " (format!("{:.1} Mbit/s", sent.bps() / 1e6)) }
                 } @else { td colspan="3" { "cannot be read" } }
             }
         }
@@ -52,16 +52,20 @@ fn running(path: &Path, name: &OsStr) -> String {
         header { p.eyebrow { "nicteam serve" } h1 { (shown(name)) } }
         p.lead { "This experiment runs now. " (rows.len()) " of its runs have ended." }
         @if !rows.is_empty() { (plain_table(&columns, &table)) }
-        p.quiet { "The lab writes the samples of a run at its end, and the record after the last run: then this is the report." }
+        p.quiet {
+            "Sent: by the host or switch whose teams sent most. "
+            "The lab writes the samples of a run at its end, and the record after the last run: then this is the report."
+        }
     };
     page(&shown(name), Some(&shown(name)), &main)
 }
 
-/// What the members of all hosts sent in a run's measured time.
+/// What the teams of the busiest node sent in a run's measured time. A sum over nodes would count a frame at each of them.
 #[derive(Debug, Default)]
 struct Sent {
     samples: usize,
     ms: f64,
+    node: String,
     bytes: u64,
 }
 
@@ -84,8 +88,12 @@ impl Sent {
             Ok(())
         };
         folder.read_lines(file, MAX_SAMPLES_BYTES, each).ok()?;
-        let grown = last.iter().map(|(host, bytes)| bytes.saturating_sub(first.get(host).copied().unwrap_or(0)));
-        sent.bytes = grown.fold(0, u64::saturating_add);
+        for (node, bytes) in last {
+            let grown = bytes.saturating_sub(first.get(&node).copied().unwrap_or(0));
+            if grown > sent.bytes {
+                (sent.node, sent.bytes) = (node, grown);
+            }
+        }
         Some(sent)
     }
 

@@ -35,6 +35,15 @@ fn pages_answer_to_pointer_and_keys_and_follow_the_folder() {
     browser.call("Input.insertText", serde_json::json!({ "text": "traffic" }));
     browser.until("!document.body.innerText.includes('Came later') && location.search === '?q=traffic'");
 
+    // As `nicteam lab run` does it: the folder gets its name when the bundle is whole.
+    let making = served.dir.join("now.partial");
+    std::fs::create_dir_all(making.join("samples")).unwrap();
+    browser.open(&at("/bundles/now.partial"), 1400);
+    browser.until("document.querySelector('#live').textContent === 'live'");
+    std::fs::rename(served.dir.join("second"), served.dir.join("now")).unwrap();
+    std::fs::remove_dir_all(making).unwrap();
+    browser.until("location.pathname === '/bundles/now' && document.body.innerText.includes('Came later')");
+
     browser.open(&at("/predict"), 1400);
     browser.value("document.querySelector('#members').focus()");
     browser.key("Home");

@@ -78,6 +78,11 @@ impl Browser {
 
     /// Carries out a command of the protocol.
     pub fn call(&mut self, method: &str, params: Value) -> Value {
+        self.answer(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// The same; the error is what the browser says.
+    fn answer(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         self.number += 1;
         let mut command = json!({ "id": self.number, "method": method, "params": params });
         if !self.session.is_empty() {
@@ -94,26 +99,34 @@ impl Browser {
                 self.complaints.push(message["params"].to_string());
             }
             if message["id"] == self.number {
-                assert!(message["error"].is_null(), "{method}: {message}");
-                return message["result"].clone();
+                let error = &message["error"];
+                return if error.is_null() { Ok(message["result"].clone()) } else { Err(error.clone()) };
             }
         }
     }
 
     /// The value of an expression.
+    #[track_caller]
     pub fn value(&mut self, expression: &str) -> Value {
-        let params = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
-        let result = self.call("Runtime.evaluate", params);
-        assert!(result["exceptionDetails"].is_null(), "{expression}: {result}");
-        result["result"]["value"].clone()
+        self.evaluated(expression).unwrap_or_else(|error| panic!("{expression}: {error}"))
     }
 
-    /// Waits until an expression is true.
+    fn evaluated(&mut self, expression: &str) -> Result<Value, Value> {
+        let params = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let result = self.answer("Runtime.evaluate", params)?;
+        if result["exceptionDetails"].is_null() { Ok(result["result"]["value"].clone()) } else { Err(result) }
+    }
+
+    /// Waits until an expression is true. A page that is being loaded has no value yet.
     #[track_caller]
     pub fn until(&mut self, expression: &str) {
         let begun = Instant::now();
-        while self.value(expression) != true {
-            assert!(begun.elapsed() < PATIENCE, "{expression}; the page: {}", self.value("document.body.innerText"));
+        while self.evaluated(expression) != Ok(json!(true)) {
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "{expression}; the page: {:?}",
+                self.evaluated("document.body.innerText")
+            );
             std::thread::sleep(Duration::from_millis(30));
         }
     }

@@ -95,7 +95,7 @@ fn an_experiment_that_runs_has_a_page_of_what_its_runs_have_sent() {
     until(&mut events, "data: ");
     assert!(served.get("/").1.contains("Runs now."));
     let page = served.get("/bundles/now.partial").1;
-    assert!(page.contains("This experiment runs now. 1 of its runs") && page.contains("1.0 Mbit/s"), "{page}");
+    assert!(page.contains("This experiment runs now. 1 of its runs") && page.contains("a 1.0 Mbit/s"), "{page}");
 }
 
 #[test]
