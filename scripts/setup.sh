@@ -9,7 +9,7 @@ build="gcc make clang libelf-dev zlib1g-dev pkg-config"
 storage="tgt libiscsi7 nfs-ganesha nfs-ganesha-vfs rpcbind fio"
 test="$storage iproute2 nftables iputils-ping iperf3 openvswitch-switch qemu-system-x86 systemd ifupdown netplan.io tcpdump tshark"
 # Whose services would be in the way: installed without being started, and not enabled.
-silent="prometheus"
+silent="prometheus openssh-server"
 # Not in every Debian: what they are for is left out there, by name.
 optional="softether-vpncmd"
 accept="mininet bridge-utils ethtool mmdebstrap e2fsprogs"
@@ -53,10 +53,10 @@ install_silently() {
         chmod 755 "$policy"
     fi
     install "$1"
-    if [ -d /run/systemd/system ]; then
-        # shellcheck disable=SC2086 # a list of words
-        systemctl disable --quiet $1 || :
-    fi
+    for service in $1; do
+        [ "$service" != openssh-server ] || service=ssh
+        systemctl disable --quiet "$service" 2>/dev/null || :
+    done
 }
 
 missing=

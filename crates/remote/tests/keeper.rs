@@ -1,0 +1,275 @@
+//! Links of a machine that is reached by a real ssh server, lent and given back, whatever ends in the middle.
+//!
+//! This program is its own keeper and agent. It has one test, and lists it as the usual harness does.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use nicteam_remote::keeper::{self, AGENT, KEEP, Keep};
+use nicteam_remote::look::{self, Root, Wanted};
+use nicteam_remote::{shell, trouble};
+use nicteam_sys::netlink::Netlink;
+use nicteam_sys::{netns, process};
+use nicteam_testnet::{Host, Switch, assert_becomes, cable, eventually, loose_cable};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+const TEST: &str = "live::links_are_given_back_whatever_ends";
+const SERVER: &str = "/usr/sbin/sshd";
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let is = |word: &str| words.first().is_some_and(|first| first == word);
+    if is(AGENT) {
+        agent();
+    } else if is(KEEP) {
+        let kept = keep(&words[1..]);
+        if let Err(error) = kept {
+            let _ = writeln!(std::io::stderr(), "{error}");
+            std::process::exit(1);
+        }
+    } else if words.iter().any(|word| word == "--list") {
+        println!("{TEST}: test");
+    } else if words.iter().all(|word| word.starts_with("--") || TEST.contains(word.as_str())) {
+        links_are_given_back_whatever_ends();
+    }
+}
+
+fn keep(words: &[String]) -> Result<(), keeper::Failure> {
+    process::catch_termination()?;
+    if words[0] == "--guard" {
+        return keeper::guard();
+    }
+    let after = |flag: &str| words[words.iter().position(|word| word == flag).unwrap() + 1].clone();
+    let links = words.iter().skip_while(|word| *word != "--").skip(1).cloned().collect();
+    let silence = Duration::from_secs(after("--silence").parse()?);
+    keeper::keep(&Keep {
+        folder: after("--folder").into(),
+        node: "a".to_owned(),
+        lab: "1@1".to_owned(),
+        silence,
+        links,
+    })
+}
+
+/// Says what process it and its keeper are, and changes its links when it is told their names.
+fn agent() {
+    println!("{} {}", std::process::id(), nix::unistd::getppid());
+    for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+        let mut netlink = Netlink::open().unwrap();
+        netlink.add_bridge("br0").unwrap();
+        let bridge = netlink.link("br0").unwrap().unwrap().index;
+        for (number, name) in (1..).zip(line.split(' ')) {
+            let index = netlink.link(name).unwrap().unwrap().index;
+            netlink.set_mac(index, [2, 0, 0, 0, 9, number]).unwrap();
+            netlink.set_mtu(index, 1400).unwrap();
+            netlink.set_all_multicast(index, true).unwrap();
+            netlink.set_up(index, true).unwrap();
+            netlink.set_master(index, Some(bridge)).unwrap();
+        }
+        println!("changed {line}");
+    }
+}
+
+/// A machine with an ssh server, and a machine of the lab.
+struct World {
+    machine: Host,
+    lab: Host,
+    _switch: Switch,
+    folder: PathBuf,
+    server: Child,
+}
+
+impl World {
+    fn new() -> World {
+        let folder = std::env::temp_dir().join(format!("remote-live-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+        fs::create_dir(folder.join("tmp")).unwrap();
+        let (mut machine, mut lab, mut switch) = (Host::quiet(), Host::quiet(), Switch::new());
+        machine.set_up("lo", true);
+        cable(&mut machine, "manage", &mut lab, "manage");
+        machine.address("manage", &[("10.9.0.1", 24)]);
+        lab.address("manage", &[("10.9.0.2", 24)]);
+        switch.join(&mut machine, "link0", "p0");
+        machine.netns.run(|| netns::sysctl("ipv4/conf/link0/rp_filter", "2")).unwrap().unwrap();
+        // This one is down.
+        loose_cable(&mut machine, "link1", &mut switch.host, "p1", None);
+        for name in ["host", "user", "stranger"] {
+            let key = folder.join(name);
+            let made = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(key).status();
+            assert!(made.unwrap().success());
+        }
+        let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+        let at = folder.display();
+        fs::write(folder.join("keys"), text("user.pub")).unwrap();
+        fs::write(folder.join("known"), format!("10.9.0.1 {}", text("host.pub"))).unwrap();
+        let server = format!(
+            "Port 22\nListenAddress 10.9.0.1\nHostKey {at}/host\nPidFile none\nAuthorizedKeysFile {at}/keys\n\
+             StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\nSetEnv TMPDIR={at}/tmp\n"
+        );
+        fs::write(folder.join("server"), server).unwrap();
+        let client = format!("UserKnownHostsFile {at}/known\nIdentitiesOnly yes\nUser root\n");
+        fs::write(folder.join("config"), format!("{client}IdentityFile {at}/user\n")).unwrap();
+        fs::write(folder.join("stranger-config"), format!("{client}IdentityFile {at}/stranger\n")).unwrap();
+        let script = format!(
+            "mount -t sysfs sysfs /sys && mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && \
+             exec {SERVER} -D -E {at}/log -f {at}/server"
+        );
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", &script]);
+        process::in_netns(&mut command, &machine.netns);
+        process::die_with_parent(&mut command);
+        let server = command.spawn().unwrap();
+        let world = World { machine, lab, _switch: switch, folder, server };
+        eventually("the ssh server listens", || world.ssh("config", "true").status().unwrap().success());
+        world
+    }
+
+    /// A client that lets the machine execute a script.
+    fn ssh(&self, config: &str, script: &str) -> Command {
+        let program = format!("ssh -F {}", self.folder.join(config).display());
+        let words = shell::command(Some(&program), "10.9.0.1", script);
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::null());
+        process::in_netns(&mut command, &self.lab.netns);
+        command
+    }
+
+    fn snapshot(&self) -> Vec<String> {
+        let mut told = self.machine.snapshot(&["manage"]);
+        told.extend(fs::read_dir(self.folder.join("tmp")).unwrap().map(|entry| format!("left: {:?}", entry.unwrap())));
+        told
+    }
+
+    /// Lends both links to an agent that has changed them.
+    fn lent(&self, silence: &str) -> Lent {
+        let binary = fs::read(std::env::current_exe().unwrap()).unwrap();
+        let words = ["--silence", silence, "--", "link0", "link1"].map(str::to_owned);
+        let mut command = self.ssh("config", &shell::install(&binary, &words, false));
+        let mut client = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut output = BufReader::new(client.stdout.take().unwrap());
+        let mut input = client.stdin.take().unwrap();
+        input.write_all(&binary).unwrap();
+        let first = line(&mut output);
+        let pids: Vec<i32> = first.split_whitespace().map(|word| word.parse().unwrap()).collect();
+        input.write_all(b"\nlink0 link1\n").unwrap();
+        assert_eq!(line(&mut output), "changed link0 link1");
+        client.stdin = Some(input);
+        let (agent, keeper) = (pids[0], pids[1]);
+        let guard = children(keeper).into_iter().find(|child| *child != agent).unwrap();
+        Lent { client, agent, keeper, guard, session: parent(keeper) }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+struct Lent {
+    client: Child,
+    agent: i32,
+    keeper: i32,
+    guard: i32,
+    session: i32,
+}
+
+fn line(output: &mut BufReader<ChildStdout>) -> String {
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    line.trim().to_owned()
+}
+
+fn children(of: i32) -> Vec<i32> {
+    let tasks = fs::read_dir(format!("/proc/{of}/task")).unwrap();
+    let read = |path: PathBuf| fs::read_to_string(path.join("children")).unwrap_or_default();
+    let text: Vec<String> = tasks.map(|task| read(task.unwrap().path())).collect();
+    text.join(" ").split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+}
+
+fn parent(of: i32) -> i32 {
+    let status = fs::read_to_string(format!("/proc/{of}/status")).unwrap();
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap();
+    parent.trim().parse().unwrap()
+}
+
+fn links_are_given_back_whatever_ends() {
+    if !nicteam_testnet::may_make_networks() {
+        return;
+    }
+    if !Path::new(SERVER).exists() {
+        eprintln!("SKIPPED: needs {SERVER} (package openssh-server)");
+        return;
+    }
+    let world = World::new();
+    a_machine_is_looked_at(&world);
+    a_strange_key_is_named(&world);
+    let before = world.snapshot();
+    let end = |pid: i32, signal: Signal| kill(Pid::from_raw(pid), signal).unwrap();
+    type Act<'a> = (&'a str, &'a dyn Fn(&mut Lent), &'a str);
+    let acts: [Act<'_>; 7] = [
+        ("the lab says no more", &|lent| drop(lent.client.stdin.take()), ""),
+        ("the agent is killed", &|lent| end(lent.agent, Signal::SIGKILL), "the agent has ended (signal: 9 (SIGKILL))"),
+        ("the first keeper is killed", &|lent| end(lent.keeper, Signal::SIGKILL), ""),
+        (
+            "the second keeper is killed, then the agent",
+            &|lent| {
+                end(lent.guard, Signal::SIGKILL);
+                end(lent.agent, Signal::SIGKILL);
+            },
+            "the agent has ended",
+        ),
+        ("the server's session is killed", &|lent| end(lent.session, Signal::SIGKILL), "closed by remote host"),
+        ("the client is killed", &|lent| lent.client.kill().unwrap(), ""),
+        ("the keeper is terminated", &|lent| end(lent.keeper, Signal::SIGTERM), "a signal came"),
+    ];
+    for (what, act, said) in acts {
+        let mut lent = world.lent("30");
+        assert_ne!(world.snapshot(), before, "{what}: nothing was lent");
+        act(&mut lent);
+        assert_becomes(|| world.snapshot(), &before, what);
+        let output = lent.client.wait_with_output().unwrap();
+        let text = trouble::told("it ended", &String::from_utf8_lossy(&output.stderr));
+        assert!(text.contains(said), "{what}: {text}");
+    }
+    let mut lent = world.lent("1");
+    let stdin = lent.client.stdin.take();
+    assert_becomes(|| world.snapshot(), &before, "the lab is silent");
+    drop(stdin);
+    let output = lent.client.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("nothing was heard of the lab for 1 s"), "{text}");
+}
+
+fn a_machine_is_looked_at(world: &World) {
+    let devices = ["link0", "link1", "manage", "none"].map(str::to_owned);
+    let mut command = world.ssh("config", &shell::look(&devices));
+    let output = command.stdout(Stdio::piped()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let seen = look::read(&text);
+    assert_eq!((seen.system.as_str(), seen.root), ("Linux", Root::Yes), "{text}");
+    assert!(seen.free_bytes > 0 && seen.absent.is_empty(), "{text}");
+    let links = devices.map(|device| (device, 1_000_000_000));
+    let machine = std::env::consts::ARCH;
+    let wanted = Wanted { host: "a", machine, binary_bytes: 1, links: &links, share: false };
+    let objections = look::objections(&seen, &wanted);
+    let starts: Vec<&str> = objections.iter().map(|one| one.split(';').next().unwrap()).collect();
+    assert!(starts.contains(&"a: there is no device `none`"), "{starts:?}");
+    assert!(starts.contains(&"a: `manage` has the address 10.9.0.1/24"), "{starts:?}");
+    // The kernel gives every veth a speed of 10 Gbit/s, which means nothing.
+    assert_eq!(starts.len(), 2, "{starts:?}");
+}
+
+fn a_strange_key_is_named(world: &World) {
+    let output = world.ssh("stranger-config", "true").stderr(Stdio::piped()).output().unwrap();
+    let told = trouble::told("ssh failed", &String::from_utf8_lossy(&output.stderr));
+    assert!(told.contains("Permission denied (publickey") && told.contains("hint: none of your keys"), "{told}");
+}
