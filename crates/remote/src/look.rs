@@ -91,6 +91,14 @@ pub fn read(text: &str) -> Seen {
     seen
 }
 
+/// What will be done to a machine, in a line. `links`: devices, each with its rate in words.
+pub fn plan(seen: &Seen, host: &str, destination: &str, links: &[(String, String)]) -> String {
+    let links: Vec<String> = links.iter().map(|(link, rate)| format!("{link} ({rate})")).collect();
+    let by = if seen.root == Root::Sudo { ", by sudo" } else { "" };
+    let (kernel, machine, links) = (&seen.kernel, &seen.machine, links.join(" and "));
+    format!("{host}: {destination} (Linux {kernel}, {machine}){by} lends {links} for each run\n")
+}
+
 /// What an experiment wants of a machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {

@@ -4,8 +4,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
@@ -14,12 +13,11 @@ use nicteam_remote::look::{self, Root, Wanted};
 use nicteam_remote::{shell, trouble};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::{netns, process};
-use nicteam_testnet::{Host, Switch, assert_becomes, cable, eventually, loose_cable};
+use nicteam_testnet::{Host, SshServers, Switch, assert_becomes, cable, loose_cable};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 const TEST: &str = "live::links_are_given_back_whatever_ends";
-const SERVER: &str = "/usr/sbin/sshd";
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -80,16 +78,11 @@ struct World {
     machine: Host,
     lab: Host,
     _switch: Switch,
-    folder: PathBuf,
-    server: Child,
+    servers: SshServers,
 }
 
 impl World {
-    fn new() -> World {
-        let folder = std::env::temp_dir().join(format!("remote-live-{}", std::process::id()));
-        fs::create_dir(&folder).unwrap();
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
-        fs::create_dir(folder.join("tmp")).unwrap();
+    fn new_or_skip() -> Option<World> {
         let (mut machine, mut lab, mut switch) = (Host::quiet(), Host::quiet(), Switch::new());
         machine.set_up("lo", true);
         cable(&mut machine, "manage", &mut lab, "manage");
@@ -99,41 +92,13 @@ impl World {
         machine.netns.run(|| netns::sysctl("ipv4/conf/link0/rp_filter", "2")).unwrap().unwrap();
         // This one is down.
         loose_cable(&mut machine, "link1", &mut switch.host, "p1", None);
-        for name in ["host", "user", "stranger"] {
-            let key = folder.join(name);
-            let made = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(key).status();
-            assert!(made.unwrap().success());
-        }
-        let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
-        let at = folder.display();
-        fs::write(folder.join("keys"), text("user.pub")).unwrap();
-        fs::write(folder.join("known"), format!("10.9.0.1 {}", text("host.pub"))).unwrap();
-        let server = format!(
-            "Port 22\nListenAddress 10.9.0.1\nHostKey {at}/host\nPidFile none\nAuthorizedKeysFile {at}/keys\n\
-             StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\nSetEnv TMPDIR={at}/tmp\n"
-        );
-        fs::write(folder.join("server"), server).unwrap();
-        let client = format!("UserKnownHostsFile {at}/known\nIdentitiesOnly yes\nUser root\n");
-        fs::write(folder.join("config"), format!("{client}IdentityFile {at}/user\n")).unwrap();
-        fs::write(folder.join("stranger-config"), format!("{client}IdentityFile {at}/stranger\n")).unwrap();
-        let script = format!(
-            "mount -t sysfs sysfs /sys && mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && \
-             exec {SERVER} -D -E {at}/log -f {at}/server"
-        );
-        let mut command = Command::new("unshare");
-        command.args(["-m", "sh", "-c", &script]);
-        process::in_netns(&mut command, &machine.netns);
-        process::die_with_parent(&mut command);
-        let server = command.spawn().unwrap();
-        let world = World { machine, lab, _switch: switch, folder, server };
-        eventually("the ssh server listens", || world.ssh("config", "true").status().unwrap().success());
-        world
+        let servers = SshServers::start_or_skip(&[(&machine, "10.9.0.1")], &lab)?;
+        Some(World { machine, lab, _switch: switch, servers })
     }
 
     /// A client that lets the machine execute a script.
-    fn ssh(&self, config: &str, script: &str) -> Command {
-        let program = format!("ssh -F {}", self.folder.join(config).display());
-        let words = shell::command(Some(&program), "10.9.0.1", script);
+    fn ssh(&self, program: &str, script: &str) -> Command {
+        let words = shell::command(Some(program), "10.9.0.1", script);
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::null());
         process::in_netns(&mut command, &self.lab.netns);
@@ -142,7 +107,7 @@ impl World {
 
     fn snapshot(&self) -> Vec<String> {
         let mut told = self.machine.snapshot(&["manage"]);
-        told.extend(fs::read_dir(self.folder.join("tmp")).unwrap().map(|entry| format!("left: {:?}", entry.unwrap())));
+        told.extend(fs::read_dir(self.servers.temporary()).unwrap().map(|entry| format!("left: {:?}", entry.unwrap())));
         told
     }
 
@@ -150,7 +115,7 @@ impl World {
     fn lent(&self, silence: &str) -> Lent {
         let binary = fs::read(std::env::current_exe().unwrap()).unwrap();
         let words = ["--silence", silence, "--", "link0", "link1"].map(str::to_owned);
-        let mut command = self.ssh("config", &shell::install(&binary, &words, false));
+        let mut command = self.ssh(&self.servers.client(), &shell::install(&binary, &words, false));
         let mut client = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut output = BufReader::new(client.stdout.take().unwrap());
         let mut input = client.stdin.take().unwrap();
@@ -163,14 +128,6 @@ impl World {
         let (agent, keeper) = (pids[0], pids[1]);
         let guard = children(keeper).into_iter().find(|child| *child != agent).unwrap();
         Lent { client, agent, keeper, guard, session: parent(keeper) }
-    }
-}
-
-impl Drop for World {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
@@ -205,11 +162,7 @@ fn links_are_given_back_whatever_ends() {
     if !nicteam_testnet::may_make_networks() {
         return;
     }
-    if !Path::new(SERVER).exists() {
-        eprintln!("SKIPPED: needs {SERVER} (package openssh-server)");
-        return;
-    }
-    let world = World::new();
+    let Some(world) = World::new_or_skip() else { return };
     a_machine_is_looked_at(&world);
     a_strange_key_is_named(&world);
     let before = world.snapshot();
@@ -251,7 +204,7 @@ fn links_are_given_back_whatever_ends() {
 
 fn a_machine_is_looked_at(world: &World) {
     let devices = ["link0", "link1", "manage", "none"].map(str::to_owned);
-    let mut command = world.ssh("config", &shell::look(&devices));
+    let mut command = world.ssh(&world.servers.client(), &shell::look(&devices));
     let output = command.stdout(Stdio::piped()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let seen = look::read(&text);
@@ -269,7 +222,7 @@ fn a_machine_is_looked_at(world: &World) {
 }
 
 fn a_strange_key_is_named(world: &World) {
-    let output = world.ssh("stranger-config", "true").stderr(Stdio::piped()).output().unwrap();
+    let output = world.ssh(&world.servers.client_of_stranger(), "true").stderr(Stdio::piped()).output().unwrap();
     let told = trouble::told("ssh failed", &String::from_utf8_lossy(&output.stderr));
     assert!(told.contains("Permission denied (publickey") && told.contains("hint: none of your keys"), "{told}");
 }

@@ -30,6 +30,7 @@ mod patch;
 mod router;
 mod snapshot;
 mod sockets;
+mod ssh_servers;
 mod switch;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,6 +47,7 @@ pub use patch::Patch;
 pub use router::Router;
 pub use snapshot::{assert_becomes, assert_same_network};
 pub use sockets::{assert_reach, datagrams, settle};
+pub use ssh_servers::SshServers;
 pub use switch::Switch;
 
 /// True if the test may make networks; else it says so, and is to return.

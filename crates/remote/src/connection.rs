@@ -1,0 +1,156 @@
+//! A process that is spoken to over its standard input: here, or by `ssh` on another machine.
+
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nicteam_sys::process;
+
+use crate::{shell, trouble};
+
+/// What `ssh` says comes by another pipe than its end, and may come so much later.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+/// How long another machine may take to give everything back.
+const GIVE_BACK: Duration = Duration::from_secs(15);
+
+/// A process; it ends with this value.
+#[derive(Debug)]
+pub struct Connection {
+    child: Child,
+    /// None once it is to end.
+    stdin: Arc<Mutex<Option<ChildStdin>>>,
+    words: Option<Words>,
+}
+
+/// What `ssh`, and what it started, said up to now.
+#[derive(Clone, Debug, Default)]
+pub struct Words(Arc<Mutex<String>>);
+
+impl Connection {
+    /// Starts a process; the second is its standard output. It is killed when the thread ends that calls.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start(mut command: Command, is_remote: bool) -> io::Result<(Connection, ChildStdout)> {
+        // Out of the terminal's process group: Ctrl-C is for the lab, which ends its agents itself.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+        if is_remote {
+            command.stderr(Stdio::piped());
+        }
+        process::die_with_parent(&mut command);
+        let mut child = command.spawn()?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            unreachable!("both were asked for");
+        };
+        let words = child.stderr.take().map(|stderr| {
+            let words = Words::default();
+            let heard = words.clone();
+            thread::spawn(move || heard.hear(stderr));
+            words
+        });
+        Ok((Connection { child, stdin: Arc::new(Mutex::new(Some(stdin))), words }, stdout))
+    }
+
+    /// The process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Of another machine: what was said.
+    pub fn words(&self) -> Option<&Words> {
+        self.words.as_ref()
+    }
+
+    /// Sends bytes as they are.
+    ///
+    /// # Errors
+    /// Nobody listens.
+    pub fn send(&self, bytes: &[u8]) -> io::Result<()> {
+        locked(&self.stdin).as_mut().map_or(Ok(()), |stdin| stdin.write_all(bytes))
+    }
+
+    /// From now on tells the keeper of another machine again and again that the lab is there.
+    pub fn give_signs(&self) {
+        let stdin = Arc::clone(&self.stdin);
+        thread::spawn(move || {
+            loop {
+                thread::sleep(Duration::from_secs(shell::SIGN_S));
+                match locked(&stdin).as_mut().map(|stdin| stdin.write_all(b"\n")) {
+                    Some(Ok(())) => {}
+                    _ => return,
+                }
+            }
+        });
+    }
+
+    /// Lets it end, without waiting for that. On another machine its keeper gives everything back first.
+    pub fn end(&mut self) {
+        *locked(&self.stdin) = None;
+        if self.words.is_none() {
+            // Fails only if it has ended already.
+            let _ = self.child.kill();
+        }
+    }
+}
+
+/// What a machine answers to a script; none of it is for a keeper.
+///
+/// # Errors
+/// In words: `ssh` cannot be started, or failed.
+pub fn ask(program: Option<&str>, destination: &str, script: &str) -> Result<String, String> {
+    let words = shell::command(program, destination, script);
+    let output = Command::new(&words[0]).args(&words[1..]).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("cannot start `{}`: {error}", words[0]))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    match output.status.success() {
+        true => Ok(text(&output.stdout)),
+        false => Err(trouble::told(&format!("ssh to {destination} failed"), &text(&output.stderr))),
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.end();
+        let start = Instant::now();
+        while self.words.is_some() && matches!(self.child.try_wait(), Ok(None)) && start.elapsed() < GIVE_BACK {
+            thread::sleep(Duration::from_millis(10));
+        }
+        // As above.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Words {
+    /// What happened, with what was said of it and what to do.
+    pub fn told(&self, what: &str) -> String {
+        trouble::told(what, &self.last())
+    }
+
+    /// The same, if anything was said.
+    pub fn told_if_any(&self, what: &str) -> Option<String> {
+        let said = self.last();
+        (!said.trim().is_empty()).then(|| trouble::told(what, &said))
+    }
+
+    fn last(&self) -> String {
+        thread::sleep(LAST_WORDS);
+        locked(&self.0).clone()
+    }
+
+    /// Takes in what is said, until the end.
+    fn hear(&self, mut stderr: ChildStderr) {
+        let mut bytes = [0; 4096];
+        while let Ok(read @ 1..) = stderr.read(&mut bytes) {
+            locked(&self.0).push_str(&String::from_utf8_lossy(&bytes[..read]));
+        }
+    }
+}
+
+/// What a thread that panicked had locked is as whole as before.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
