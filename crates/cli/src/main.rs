@@ -95,6 +95,9 @@ enum Command {
         #[arg(long)]
         lab: String,
     },
+    /// Keeps the links that an agent borrows on another machine; started by the lab alone.
+    #[command(hide = true)]
+    Keep(lab::Keep),
 }
 
 fn main() -> ExitCode {
@@ -132,6 +135,7 @@ fn main() -> ExitCode {
         Command::Service(command) => return ended(service::run(&command)),
         Command::Completions(args) => manual::completions(&args, &Arguments::command()),
         Command::Man(args) => manual::man(&args, Arguments::command()),
+        Command::Keep(args) => lab::keep(args),
         Command::Agent { node: _, lab: _ } => {
             nicteam_lab::agent::serve().map_err(|error| Failure::failed(error.to_string()))
         }

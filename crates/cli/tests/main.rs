@@ -64,6 +64,7 @@ mod live {
     mod published;
     mod running;
     mod service;
+    mod ssh;
     mod storage;
     mod storage_faults;
     mod t2;

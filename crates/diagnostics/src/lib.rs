@@ -13,6 +13,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod markdown;
 mod problem;
 mod suggest;
 pub mod team_options;

@@ -102,6 +102,8 @@ pub(crate) enum Thing {
     Run,
     /// A kind of event.
     Event,
+    /// A network device of a machine.
+    Device,
 }
 
 impl Thing {
@@ -115,6 +117,7 @@ impl Thing {
             Thing::Workload => "workload",
             Thing::Run => "run",
             Thing::Event => "kind of event",
+            Thing::Device => "device",
         }
     }
 

@@ -1,5 +1,6 @@
 //! The key table as a JSON schema and as the reference in the documentation.
 
+use nicteam_diagnostics::markdown;
 use nicteam_team::{Config, ConfigOption, Values};
 use serde_json::{Map, Value, json};
 
@@ -7,7 +8,7 @@ use crate::engine;
 use crate::event::EVENT;
 use crate::expect::EXPECT;
 use crate::keys::{Key, Kind, Need, Section, Thing};
-use crate::markdown;
+use crate::remote::TESTBED;
 use crate::sections::{DEFAULTS, FILE, GEMODEL, GUEST, HOST, IMPAIRMENT, LINK, RUN, SWITCH, TEAM_DOC, WORKLOAD};
 use crate::target::TARGET;
 use crate::teams::ENGINE;
@@ -29,7 +30,9 @@ pub fn key_reference() -> String {
         section_reference(section, &mut out);
     }
     team_reference(&mut out);
-    for section in [&HOST, &GUEST, &SWITCH, &LINK, &IMPAIRMENT, &GEMODEL, &TARGET, &WORKLOAD, &RUN, &EVENT, &EXPECT] {
+    for section in
+        [&TESTBED, &HOST, &GUEST, &SWITCH, &LINK, &IMPAIRMENT, &GEMODEL, &TARGET, &WORKLOAD, &RUN, &EVENT, &EXPECT]
+    {
         section_reference(section, &mut out);
     }
     out

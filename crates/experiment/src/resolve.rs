@@ -15,7 +15,7 @@ use crate::resolved::{Direction, Experiment, GranularityChoice, PublishedRates, 
 use crate::task;
 use crate::topology::{self, Broken, Built, Plan, duplicate};
 use crate::units::show_duration;
-use crate::{engine, expect, impairments, multipath, target, teams};
+use crate::{engine, expect, impairments, multipath, remote, target, teams};
 use nicteam_diagnostics::Problem;
 use nicteam_diagnostics::{list, nearest};
 
@@ -55,6 +55,7 @@ pub(crate) fn resolve(
     };
     let mut resolver = Resolver { file, none: &none, defaults, overrides, problems };
     resolver.check_names();
+    resolver.problems.extend(remote::check(file, resolver.rate_is_free()));
     resolver.check_machine();
     // Without hosts every name would be unknown; one error is enough.
     let hopeless = resolver.is_too_large() || resolver.named("hosts").is_empty();

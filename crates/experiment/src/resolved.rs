@@ -232,6 +232,8 @@ pub struct Host {
     pub routes: Vec<Route>,
     /// What makes it slow.
     pub bounds: Bounds,
+    /// Of a real machine: where `ssh` goes (`root@node1`), and its devices, one for each of its links.
+    pub ssh: Option<String>,
 }
 
 /// What makes a host slow.

@@ -12,7 +12,7 @@ use crate::expect::EXPECT;
 use crate::keys::{Key, Kind, Need, Section, Thing};
 use crate::target::TARGET;
 use crate::units::RUN_DURATION;
-use crate::{engine, guests, pattern, switch_model, task};
+use crate::{engine, guests, pattern, remote, switch_model, task};
 pub(crate) use impairments::{GEMODEL, IMPAIRMENT};
 
 /// Switch policies first: they are what most files want.
@@ -56,6 +56,12 @@ pub(crate) const FILE: Section = Section {
             kind: Kind::Table(&DEFAULTS),
             need: Need::Otherwise("as listed there"),
             doc: DEFAULTS.doc,
+        },
+        Key {
+            name: "testbed",
+            kind: Kind::Table(&remote::TESTBED),
+            need: Need::Otherwise("as listed there"),
+            doc: remote::TESTBED.doc,
         },
         Key { name: "teams", kind: Kind::Teams, need: Need::Otherwise("none"), doc: TEAM_DOC },
         Key { name: "hosts", kind: Kind::Named(Thing::Host, &HOST), need: Need::Required, doc: HOST.doc },
@@ -234,6 +240,8 @@ pub(crate) const HOST: Section = Section {
             need: Need::Otherwise("no guests"),
             doc: GUEST.doc,
         },
+        remote::SSH,
+        remote::LINKS,
     ],
     of_kinds: &[],
 };

@@ -15,6 +15,7 @@ use crate::impairments;
 use crate::keys::Thing;
 use crate::multipath::{self, Every, Taken};
 use crate::record::{At, Options, Record, Span};
+use crate::remote;
 use crate::resolved::{Bounds, Cable, End, Host, Impaired, Switch, Team, Topology, Way};
 use crate::switches;
 use crate::target;
@@ -229,9 +230,10 @@ impl<'a> Builder<'a, '_> {
     fn device(&mut self, node: &str, peer: &str) -> String {
         let (group, prefix) = if self.is_switch(node) { (peer, format!("{peer}-")) } else { ("", "eth".to_owned()) };
         let next = self.next_device.entry((node.to_owned(), group.to_owned())).or_default();
-        let device = format!("{prefix}{next}");
+        let number = *next;
         *next += 1;
-        device
+        let own = self.plan.hosts.iter().find(|(name, _)| name.value == node);
+        own.and_then(|(_, record)| remote::device(record, number)).unwrap_or_else(|| format!("{prefix}{number}"))
     }
 
     fn is_switch(&self, node: &str) -> bool {
@@ -390,7 +392,8 @@ impl<'a> Builder<'a, '_> {
             let problem = problem.filter(|_| !ends.is_empty() || self.all_links);
             self.problems.extend(problem.or_else(|| check_ipv6(name, address, sound_mtus)));
             self.problems.extend(guests::check(name, record, multipath));
-            let device = if config.is_some() { "team0" } else { "eth0" }.to_owned();
+            let own = ends.first().map_or("eth0", |end| end.0.as_str());
+            let device = if config.is_some() { "team0" } else { own }.to_owned();
             if let (Some(config), Some((_, peer, _))) = (config, ends.first()) {
                 teams.push(Team {
                     node: name.value.clone(),
@@ -412,6 +415,8 @@ impl<'a> Builder<'a, '_> {
             let is_bridged = guests::has_some(record) || self.plan.bridged.iter().any(|host| host.value == name.value);
             let device = if is_bridged { guests::BRIDGE.to_owned() } else { device };
             let bounds = bounds(record);
+            self.problems.extend(remote::check_links(name, record, ends.len()).filter(|_| self.all_links));
+            let ssh = remote::destination(record);
             let (name, parent, routes) = (name.value.clone(), None, routes(&name.value));
             hosts.push(Host {
                 name,
@@ -426,6 +431,7 @@ impl<'a> Builder<'a, '_> {
                 forwards,
                 routes,
                 bounds,
+                ssh,
             });
         }
         for (guest, (address, prefix, mac)) in guests.iter().zip(addresses.into_iter().skip(hosts.len())) {
@@ -445,6 +451,7 @@ impl<'a> Builder<'a, '_> {
                 forwards: false,
                 routes: routes(&guest.name.value),
                 bounds: Bounds::default(),
+                ssh: None,
             });
         }
         (hosts, teams)

@@ -26,6 +26,7 @@ fn topology(links: &[(&str, usize)]) -> Topology {
         forwards: false,
         routes: Vec::new(),
         bounds: Bounds::default(),
+        ssh: None,
     };
     fn end(node: &str, device: String) -> End {
         End { node: node.to_owned(), device }

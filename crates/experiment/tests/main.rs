@@ -10,6 +10,7 @@ mod experiment_gateways;
 mod experiment_guests;
 mod experiment_in_use;
 mod experiment_predict;
+mod experiment_remote;
 mod experiment_storage;
 mod experiment_targets;
 mod limit;

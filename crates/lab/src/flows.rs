@@ -8,9 +8,9 @@ use std::net::SocketAddr;
 
 use nicteam_record::{Connection, ConnectionSample, Sample};
 
-use crate::measure::{Counted, Window};
 use crate::protocol::FlowSample;
 use crate::task::Planned;
+use nicteam_record::measure::{Counted, Window};
 
 /// What a control connection may carry each way in the whole run, bytes; iperf3's has less than 4 KiB. Connections with no
 /// more are not recorded.

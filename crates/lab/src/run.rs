@@ -9,6 +9,7 @@ use std::time::Duration;
 use nicteam_experiment::{Experiment, Run, Team, Timed};
 use nicteam_record::{self as record, Bundle, EventKind, Record, Skipped, Unfinished};
 use nicteam_sys::process;
+use nicteam_sys::shape::Granularity;
 
 use crate::environment::{busy_now, environment};
 use crate::error::Error;
@@ -83,9 +84,14 @@ fn record(
 ) -> Result<(Record, Option<Error>), Error> {
     let busy_before = busy_now()?;
     let started = now_rfc3339();
-    let kind = dataplane(options.dataplane)?;
-    let granularity = granularity(experiment, kind);
-    let setting = Setting { binary: options.binary.clone(), dataplane: Some(kind), granularity, smooth: false };
+    let (granularity, kind) = if options.testbed().has_real_links() {
+        // Each machine runs what it can, and sends what its own stack joins.
+        (Granularity::WHOLE, options.dataplane)
+    } else {
+        let kind = dataplane(options.dataplane)?;
+        (granularity(experiment, kind), Some(kind))
+    };
+    let setting = Setting { binary: options.binary.clone(), dataplane: kind, granularity, smooth: false };
     let carrier = Carrier { interval: experiment.interval, options, setting: &setting, output };
     let mut runs = Vec::new();
     let mut failed = None;
@@ -119,7 +125,7 @@ fn record(
         schema: record::SCHEMA,
         nicteam: env!("CARGO_PKG_VERSION").to_owned(),
         started,
-        environment: environment(options, has_teams.then_some(kind), granularity, busy_before)?,
+        environment: environment(options, kind.filter(|_| has_teams), granularity, busy_before)?,
         experiment: record::Experiment {
             name: experiment.name.clone(),
             title: experiment.title.clone(),
@@ -178,6 +184,7 @@ impl Carrier<'_> {
         let (reports, inbox) = mpsc::channel();
         let built = options.testbed().build(&run.topology, setting, &reports);
         let mut deployment = built.map_err(|error| or_lost(error, &[], &inbox))?;
+        let machines = deployment.machines();
         let mut timeline = Timeline::default();
         // Before the traffic, which may fail for what is told here.
         let mut early = timeline.hear_of_the_build(&inbox, progress);
@@ -264,6 +271,7 @@ impl Carrier<'_> {
             faults,
             resources,
             memory,
+            machines,
             ..run
         })
     }

@@ -10,11 +10,11 @@ use crate::error::Error;
 use crate::flows::Found;
 use crate::hexadecimal::hexadecimal;
 use crate::machine::variant;
-use crate::measure::{Counted, Window};
 use crate::output::Output;
 use crate::recorded;
 use crate::task::{self, Kind, Planned};
 use crate::watch::Watch;
+use nicteam_record::measure::{Counted, Window};
 
 /// The layer that payload is counted at.
 const DELIVERED_COUNTED_AT: &str =
@@ -87,6 +87,7 @@ impl Watch<'_> {
             events: self.timeline.events(self.start_ns),
             faults: self.faults.with_effects(&self.samples, measured_ms),
             resources: Vec::new(),
+            machines: Vec::new(),
             findings: Vec::new(),
             missing: None,
             cpu: record::Cpu { seconds: window.cpu(), ..cpu },

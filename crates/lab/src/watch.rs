@@ -12,13 +12,13 @@ use crate::error::Error;
 use crate::fault_effects::Faults;
 use crate::finite::Finite;
 use crate::flows::Flows;
-use crate::measure::Window;
 use crate::progress::Progress;
 use crate::protocol::AgentSample;
 use crate::task::Kind;
 use crate::testbed::Report;
 use crate::timeline::Timeline;
 use nicteam_load::Load;
+use nicteam_record::measure::Window;
 
 /// Gathers what the agents report in one run.
 pub(crate) struct Watch<'a> {

@@ -10,6 +10,7 @@ mod bundle;
 mod cure;
 mod defaults;
 mod echo;
+mod environment;
 mod error;
 mod event;
 mod expected;
@@ -17,6 +18,7 @@ mod fault;
 mod finding;
 mod folder;
 mod machine;
+pub mod measure;
 mod names;
 mod numbers;
 mod one_sided;
@@ -33,6 +35,7 @@ pub use bundle::{Bundle, MAX_RECORD_BYTES, MAX_SAMPLES_BYTES, PAGE, RECORD};
 pub use cure::{Change, Cure, Links, Missing, MissingPart};
 use defaults::{is_false, is_once, is_zero, once, tcp};
 pub use echo::{Echo, EchoReply, RoundTrip, RoundTrips, TIMED_PAYLOAD_BYTES};
+pub use environment::{Environment, Machine};
 pub use error::BundleError;
 pub use event::{Event, EventKind};
 pub use expected::Expected;
@@ -103,47 +106,6 @@ impl Record {
         let Unfinished { run, reason } = self.unfinished.as_ref()?;
         let (ended, all) = (self.runs.len(), self.experiment.order.len());
         Some(format!("run `{run}` did not end: {reason}; {ended} of {all} runs are recorded"))
-    }
-}
-
-/// Where an experiment ran.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Environment {
-    /// Kernel name and release.
-    pub kernel: String,
-    /// CPU model.
-    pub cpu_model: String,
-    /// Processors in use.
-    pub cpus: u32,
-    /// Memory, bytes.
-    pub memory_bytes: u64,
-    /// Kind of testbed: `netns`.
-    pub testbed: String,
-    /// Dataplane that ran the teams: `bpf` or `packet`.
-    pub dataplane: String,
-    /// `root` or `user namespace`.
-    pub privileges: String,
-    /// The kernel's default congestion control; connections name their own.
-    pub congestion_default: String,
-    /// `packets`: every frame was an MTU-sized packet; `super-frames`: the stack's
-    /// offloads joined several, because the machine cannot carry packets at this rate.
-    pub granularity: String,
-    /// The most packets that one frame joined, 1 to 65,534; none: 64 KB was the bound.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_packets_per_frame: Option<u32>,
-    /// Share of all processors that was busy before the first run, 0 to 1: the machine's noise.
-    pub busy_before: f64,
-}
-
-impl Environment {
-    /// What the frames were, in words: `MTU-sized packets`, `GSO frames of up to 4 packets`.
-    pub fn frames(&self) -> String {
-        match (self.granularity.as_str(), self.max_packets_per_frame) {
-            ("packets", _) => "MTU-sized packets".to_owned(),
-            ("super-frames", Some(most)) => format!("GSO frames of up to {most} packets"),
-            ("super-frames", None) => "GSO frames of up to 64 KB".to_owned(),
-            (other, _) => other.to_owned(),
-        }
     }
 }
 
@@ -269,6 +231,9 @@ pub struct Run {
     /// What its nodes used before the faults and after them; empty without faults, and in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<Resources>,
+    /// The real machines that its hosts were; empty in network namespaces, and in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<Machine>,
     /// Why it delivered what it delivered, the costliest first; empty in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,

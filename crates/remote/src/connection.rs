@@ -154,3 +154,34 @@ impl Words {
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufRead;
+
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_asked_is_named() {
+        assert_eq!(ask(Some("echo"), "a", "x").unwrap().lines().count(), 1);
+        assert!(ask(Some("no-such-program"), "a", "").unwrap_err().starts_with("cannot start `no-such-program`: "));
+        assert_eq!(ask(Some("false"), "a", "").unwrap_err(), "ssh to a failed");
+    }
+
+    #[test]
+    fn a_remote_process_ends_by_itself_and_its_words_are_kept() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "cat; echo 'No space left on device' >&2"]);
+        let (mut connection, stdout) = Connection::start(command, true).unwrap();
+        connection.send(b"one\n").unwrap();
+        let mut heard = String::new();
+        io::BufReader::new(stdout).read_line(&mut heard).unwrap();
+        assert_eq!(heard, "one\n");
+        let words = connection.words().unwrap().clone();
+        assert_eq!(words.told_if_any("it ended"), None);
+        connection.end();
+        drop(connection);
+        let told = words.told("it ended");
+        assert!(told.starts_with("it ended: No space left on device; hint: make room"), "{told}");
+    }
+}

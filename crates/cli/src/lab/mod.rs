@@ -9,6 +9,7 @@ mod options;
 mod pick;
 mod predict;
 mod progress;
+mod remote;
 mod tune;
 mod up;
 mod verify;
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 
 use nicteam_dataplane::Kind;
 use nicteam_experiment::{self as experiment, Group, MOST_REPETITIONS};
-use nicteam_lab::{Outcome, clean};
+use nicteam_lab::{Options, Outcome, clean};
 use nicteam_record::Bundle;
 
 use crate::failure::Failure;
@@ -30,6 +31,7 @@ use bundle::{folder, style, tell, write_page};
 use options::options;
 use pick::{Pick, fitted, load, load_to_run};
 use progress::Live;
+pub(crate) use remote::{Keep, keep};
 
 /// Experiments.
 #[derive(Debug, clap::Subcommand)]
@@ -89,6 +91,8 @@ pub(crate) struct Run {
     /// measured. The changed runs go to the folder verified in that of the results.
     #[arg(long, conflicts_with = "repeat")]
     verify: bool,
+    #[command(flatten)]
+    consent: remote::Consent,
     /// Print the record as JSON instead of the table; with --verify, with a list `verified`.
     #[arg(long)]
     json: bool,
@@ -160,11 +164,12 @@ fn list() -> String {
 fn run_experiment(run: &Run) -> Result<(), Failure> {
     let (experiment, privileges) = load_to_run(&run.pick, run.dataplane)?;
     let experiment = experiment.repeated(run.repeat);
+    let testbed = remote::testbed(&experiment, &run.consent)?;
     let output = match &run.output {
         Some(output) => output.clone(),
         None => nicteam_lab::default_output(&experiment.name)?,
     };
-    let options = options(output, run.dataplane, privileges)?;
+    let options = Options { testbed, ..options(output, run.dataplane, privileges)? };
     let mut live = Live::new(std::io::stderr().is_terminal());
     let outcome = nicteam_lab::run(&experiment, &options, &mut live, write_page);
     drop(live);

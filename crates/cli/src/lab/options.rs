@@ -21,6 +21,6 @@ pub(super) fn options(output: PathBuf, dataplane: Option<Kind>, privileges: &'st
 }
 
 /// This program, for the agents.
-fn myself() -> Result<PathBuf, Failure> {
+pub(super) fn myself() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| Failure::failed(format!("cannot find myself: {error}")))
 }

@@ -6,6 +6,7 @@ use nicteam_dataplane::Kind;
 use nicteam_experiment::{self as experiment, Experiment, Overrides};
 use nicteam_sys::process;
 
+use super::remote;
 use crate::failure::Failure;
 use crate::{privileges, say, value};
 
@@ -58,6 +59,11 @@ pub(super) fn find(name: &str, overrides: &Overrides) -> Result<Experiment, Fail
 /// running it takes; the second is their name. Call while the process has one thread.
 pub(super) fn load_to_run(pick: &Pick, dataplane: Option<Kind>) -> Result<(Experiment, &'static str), Failure> {
     let experiment = load(pick)?;
+    if remote::has_machines(&experiment) {
+        // What is there is asked on each machine.
+        process::catch_termination()?;
+        return Ok((experiment, "root"));
+    }
     let privileges = privileges::obtain()?;
     process::catch_termination()?;
     nicteam_lab::check_tcp(&experiment)?;

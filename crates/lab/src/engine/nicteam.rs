@@ -9,12 +9,12 @@ use nicteam_daemon::{
 use nicteam_dataplane::{Choice, Counters, Kind};
 use nicteam_record::{BucketMember, EventKind, MemberSample, OneSided, PagpHeard, PlainHost, PlainMember, Port};
 use nicteam_sys::netlink::Netlink;
-use nicteam_sys::shape;
 use nicteam_team::lacp::MuxState;
 use nicteam_team::{Config, Event};
 
 use super::process::TeamProcess;
 use super::terms::{Engine, Running};
+use crate::counters;
 use crate::error::Failure;
 use crate::protocol::{AddTeam, ProcessAct};
 use crate::say::Output;
@@ -142,7 +142,7 @@ impl Running for Team {
         let is_bpf = self.dataplane() == Kind::Bpf.to_string();
         let of_member = |(index, member, counters): (u32, String, Counters)| {
             // The link's queue reports a drop to a packet socket, which has counted it, and not to eBPF.
-            let queue_drops = if is_bpf { shape::drops(netlink, index)? } else { 0 };
+            let queue_drops = if is_bpf { counters::shape_drops(netlink, index)? } else { 0 };
             let Counters { tx_frames, tx_bytes, tx_drops, rx_frames, rx_bytes, rx_drops } = counters;
             let (team, tx_drops) = (self.device().to_owned(), tx_drops + queue_drops);
             Ok(MemberSample { team, member, tx_frames, tx_bytes, tx_drops, rx_frames, rx_bytes, rx_drops })

@@ -16,7 +16,6 @@ use super::storage::{self, Course, Job, Measured, Medium, Stalls, Use};
 use crate::content;
 use crate::error::Failure;
 use crate::hexadecimal::hexadecimal;
-use crate::measure;
 use crate::protocol::{ConnectionSpec, Outcomes, TaskSample};
 
 /// How long the copy waits before it looks whether the run is over.
@@ -36,7 +35,13 @@ impl Kind for Copy {
     }
 
     /// Its connections are found, not planned: [`crate::flows`].
-    fn figures(&self, _spec: &ConnectionSpec, _counted: &measure::Counted<'_>, _connection: &mut Connection) {}
+    fn figures(
+        &self,
+        _spec: &ConnectionSpec,
+        _counted: &nicteam_record::measure::Counted<'_>,
+        _connection: &mut Connection,
+    ) {
+    }
 }
 
 fn read(spec: &ConnectionSpec) -> Result<(Storage, Box<dyn Job>), Failure> {

@@ -17,8 +17,8 @@ use super::gate::Gate;
 use super::kind::{self, Kind};
 use crate::error::Failure;
 use crate::lock::lock;
-use crate::measure::Counted;
 use crate::protocol::{ConnectionSpec, Role};
+use nicteam_record::measure::Counted;
 
 /// How far behind its schedule a sender sends on without leaving datagrams out.
 const CATCH_UP: Duration = Duration::from_millis(20);

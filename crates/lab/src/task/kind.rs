@@ -6,8 +6,8 @@ use std::time::Duration;
 use nicteam_record::{Connection, ConnectionSample};
 
 use crate::error::Failure;
-use crate::measure::Counted;
 use crate::protocol::{ConnectionSpec, FlowSample, Notice, Outcomes, Role, TaskSample};
+use nicteam_record::measure::Counted;
 
 /// A kind of traffic.
 pub trait Kind: Sync {

@@ -19,9 +19,9 @@ use super::route::choose_congestion;
 use super::running::Running;
 use crate::error::Failure;
 use crate::lock::lock;
-use crate::measure::Counted;
 use crate::protocol::{ConnectionSpec, FlowSample, Outcomes, Role};
 use crate::sockets::flow;
+use nicteam_record::measure::Counted;
 
 /// How long a server may take until it listens. Generous: it guards against one that never does.
 const LISTEN_TIMEOUT: Duration = Duration::from_secs(10);

@@ -18,10 +18,10 @@ use super::kind::{self, Kind};
 use super::tcp;
 use crate::error::Failure;
 use crate::lock::lock;
-use crate::measure::Counted;
 use crate::processor;
 use crate::protocol::{ConnectionSpec, Outcomes, Role};
 use crate::random::Random;
+use nicteam_record::measure::Counted;
 
 /// Bytes of a question.
 const QUESTION_BYTES: usize = 64;

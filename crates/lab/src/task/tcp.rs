@@ -23,9 +23,9 @@ use super::gate::Gate;
 use super::kind::{self, Kind};
 use crate::error::Failure;
 use crate::lock::lock;
-use crate::measure::Counted;
 use crate::processor;
 use crate::protocol::{ConnectionSpec, Role};
+use nicteam_record::measure::Counted;
 
 /// Bytes a sender hands to the kernel at once.
 const CHUNK: usize = 256 * 1024;

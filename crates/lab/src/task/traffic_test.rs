@@ -10,8 +10,8 @@ use super::kind::{self, Kind};
 use super::program::Program;
 use super::tcp::Tcp;
 use crate::error::Failure;
-use crate::measure::Counted;
 use crate::protocol::{ConnectionSpec, FlowSample, Outcomes, Role};
+use nicteam_record::measure::Counted;
 
 /// How long SoftEther's client may take for its last words, beyond its span.
 const LAST_WORDS: Duration = Duration::from_secs(15);

@@ -1,15 +1,15 @@
 //! The lab's side of its agents: starts them, speaks to them, ends them.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use nicteam_remote::connection::{Connection, Words};
 use nicteam_sys::process;
 
 use super::terms::Report;
@@ -24,15 +24,16 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 /// How often an agent with another clock is asked for the time.
 const CLOCK_EXCHANGES: u32 = 8;
 
-/// An agent in a network namespace of its own; it ends with this value.
+/// An agent in a network namespace of its own, here or on another machine; it ends with this value.
 #[derive(Debug)]
 pub(crate) struct Agent {
     node: String,
-    child: Child,
-    stdin: ChildStdin,
+    connection: Connection,
     answers: mpsc::Receiver<Message>,
     /// By how much its clock is ahead of ours, nanoseconds.
     ahead_ns: Arc<AtomicI64>,
+    /// By how much that may be wrong, nanoseconds.
+    clock_error_ns: u64,
 }
 
 impl Agent {
@@ -41,28 +42,33 @@ impl Agent {
     pub(crate) fn start(binary: &Path, node: &str, reports: mpsc::Sender<Report>) -> Result<Agent, Error> {
         let mut command = Command::new(binary);
         command.args(["agent", "--node", node, "--lab", &LabId::own().to_string()]);
-        // Out of the terminal's process group: Ctrl-C is for the lab, which ends its agents itself.
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
-        process::die_with_parent(&mut command);
         process::in_new_netns(&mut command);
+        Agent::over(command, false, node, reports)
+    }
+
+    /// Starts a process that speaks as an agent: here, or on another machine, where [`Agent::send`] is to send the program.
+    pub(crate) fn over(
+        command: Command,
+        is_remote: bool,
+        node: &str,
+        reports: mpsc::Sender<Report>,
+    ) -> Result<Agent, Error> {
         let started = |source| nicteam_sys::Error::new(format!("start the agent of {node}"), source);
-        let mut child = command.spawn().map_err(started)?;
-        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            unreachable!("both were asked for");
-        };
+        let (connection, stdout) = Connection::start(command, is_remote).map_err(started)?;
         let (answer, answers) = mpsc::channel();
         let ahead_ns = Arc::<AtomicI64>::default();
-        let listener = Listener { node: node.to_owned(), answer, reports, ahead_ns: Arc::clone(&ahead_ns) };
+        let words = connection.words().cloned();
+        let listener = Listener { node: node.to_owned(), answer, reports, ahead_ns: Arc::clone(&ahead_ns), words };
         std::thread::Builder::new()
             .name(format!("agent {node}"))
             .spawn(move || listener.listen(BufReader::new(stdout)))
             .map_err(started)?;
-        Ok(Agent { node: node.to_owned(), child, stdin, answers, ahead_ns })
+        Ok(Agent { node: node.to_owned(), connection, answers, ahead_ns, clock_error_ns: 0 })
     }
 
     /// Its process.
     pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+        self.connection.pid()
     }
 
     /// Waits until it speaks, and finds out how its clock differs.
@@ -72,15 +78,31 @@ impl Agent {
             Message::Hello(Hello { protocol: PROTOCOL, nicteam, boot_id }) if nicteam == own => boot_id,
             other => return Err(self.failed(format!("is not of nicteam {own} with protocol {PROTOCOL}: {other:?}"))),
         };
-        if boot_id.is_empty() || boot_id != clock::boot_id() {
-            let ahead_ns = self.measure_clock()?;
+        let is_remote = self.connection.words().is_some();
+        if is_remote || boot_id.is_empty() || boot_id != clock::boot_id() {
+            let (took_ns, ahead_ns) = self.measure_clock()?;
             self.ahead_ns.store(ahead_ns, Ordering::Relaxed);
+            self.clock_error_ns = took_ns / 2;
+        }
+        if is_remote {
+            self.connection.give_signs();
         }
         Ok(())
     }
 
+    /// By how much times of this agent may be wrong.
+    pub(crate) fn clock_error_ns(&self) -> u64 {
+        self.clock_error_ns
+    }
+
+    /// Sends bytes as they are.
+    pub(crate) fn send(&self, bytes: &[u8]) -> Result<(), Error> {
+        self.connection.send(bytes).map_err(|error| self.failed(format!("does not listen: {error}")))
+    }
+
     /// By how much its clock is ahead of ours: what it says, less the middle of the quickest of some exchanges.
-    fn measure_clock(&mut self) -> Result<i64, Error> {
+    /// Before it, how long that exchange took, nanoseconds.
+    fn measure_clock(&mut self) -> Result<(u64, i64), Error> {
         let mut quickest: Option<(u64, i64)> = None;
         for _ in 0..CLOCK_EXCHANGES {
             let asked_ns = clock::monotonic_ns();
@@ -93,14 +115,14 @@ impl Agent {
                 quickest = Some((took_ns, ahead_ns));
             }
         }
-        Ok(quickest.map_or(0, |(_, ahead_ns)| ahead_ns))
+        Ok(quickest.unwrap_or_default())
     }
 
     /// Sends a request; [`Agent::finish`] waits for its answer.
     pub(crate) fn begin(&mut self, request: &Request) -> Result<(), Error> {
         let mut line = serde_json::to_vec(request).expect("a request has string keys only");
         line.push(b'\n');
-        self.stdin.write_all(&line).map_err(|error| self.failed(format!("does not listen: {error}")))
+        self.send(&line)
     }
 
     /// Waits for the answer to the oldest unanswered request.
@@ -121,8 +143,7 @@ impl Agent {
     /// Ends it, without waiting for its end. Everything it made lives in its
     /// namespace and goes with it, so there is nothing to ask it for.
     pub(crate) fn kill(&mut self) {
-        // Fails only if it has ended already.
-        let _ = self.child.kill();
+        self.connection.end();
     }
 
     /// The next thing it says that is no report.
@@ -143,15 +164,8 @@ impl Agent {
 
     /// An error of this agent.
     fn failed(&self, message: String) -> Error {
+        let message = self.connection.words().map_or(message.clone(), |words| words.told(&message));
         Error::Agent { node: self.node.clone(), message }
-    }
-}
-
-impl Drop for Agent {
-    fn drop(&mut self) {
-        self.kill();
-        // As above.
-        let _ = self.child.wait();
     }
 }
 
@@ -161,6 +175,8 @@ struct Listener {
     answer: mpsc::Sender<Message>,
     reports: mpsc::Sender<Report>,
     ahead_ns: Arc<AtomicI64>,
+    /// Of another machine.
+    words: Option<Words>,
 }
 
 impl Listener {
@@ -185,8 +201,13 @@ impl Listener {
                 return;
             }
         }
+        let said = self.words.and_then(|words| words.told_if_any("has ended in the middle of a run"));
+        let last = match said {
+            Some(said) => Report::Lost(self.node, said),
+            None => Report::Ended(self.node),
+        };
         // Nobody listens any more if the lab has ended it itself.
-        let _ = self.reports.send(Report::Ended(self.node));
+        let _ = self.reports.send(last);
     }
 
     /// A moment of the agent's clock by ours.

@@ -7,9 +7,11 @@ mod guests;
 mod netns;
 mod nodes;
 mod relay;
+mod ssh;
 mod terms;
 
+pub use ssh::{Machines, preflight, ssh};
 pub use terms::{Action, Deployment, Report, Setting, TeamRuns, TeamsSay, Testbed};
 
-/// All testbeds, the one that is meant where none is named first.
+/// The testbeds that need no more than a topology, the one that is meant where none is named first.
 pub(crate) static TESTBEDS: [&dyn Testbed; 1] = [&netns::Netns];

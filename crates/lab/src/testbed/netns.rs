@@ -29,6 +29,10 @@ impl Testbed for Netns {
         setting: &Setting,
         reports: &mpsc::Sender<Report>,
     ) -> Result<Box<dyn Deployment>, Error> {
+        if topology.hosts.iter().any(|host| host.ssh.is_some()) {
+            let message = "the hosts of this experiment are real machines";
+            return Err(Error::Missing(format!("{message}; hint: only `nicteam lab run` uses testbed `ssh` yet")));
+        }
         let mut agents = Agents::default();
         let mut cabling = Cabling::new(setting.granularity);
         for node in nodes(topology) {

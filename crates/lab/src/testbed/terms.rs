@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use nicteam_dataplane::Kind;
 use nicteam_experiment::Topology;
-use nicteam_record::{BucketMember, OneSided, PagpHeard, Port};
+use nicteam_record::{BucketMember, Machine, OneSided, PagpHeard, Port};
 use nicteam_sys::shape::Granularity;
 
 use crate::error::Error;
@@ -26,6 +26,11 @@ pub trait Testbed: Sync {
         setting: &Setting,
         reports: &mpsc::Sender<Report>,
     ) -> Result<Box<dyn Deployment>, Error>;
+
+    /// True if the links are there already and nothing is said to them: they have their own rates and offloads.
+    fn has_real_links(&self) -> bool {
+        false
+    }
 }
 
 /// A topology that is built; it is taken down with this value.
@@ -35,6 +40,11 @@ pub trait Deployment {
 
     /// What each team runs on.
     fn teams(&self) -> &[TeamRuns];
+
+    /// The real machines of it.
+    fn machines(&self) -> Vec<Machine> {
+        Vec::new()
+    }
 
     /// Asks one node.
     ///

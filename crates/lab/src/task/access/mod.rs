@@ -15,7 +15,6 @@ use serde::Deserialize;
 use super::kind::{self, Kind};
 use super::storage::{self, Counters, Course, Job, Medium, Use};
 use crate::error::Failure;
-use crate::measure;
 use crate::protocol::{ConnectionSpec, Outcomes};
 use requests::Requests;
 use tally::{Answer, Tally};
@@ -39,7 +38,13 @@ impl Kind for Access {
     }
 
     /// Its connections are found, not planned: [`crate::flows`].
-    fn figures(&self, _spec: &ConnectionSpec, _counted: &measure::Counted<'_>, _connection: &mut Connection) {}
+    fn figures(
+        &self,
+        _spec: &ConnectionSpec,
+        _counted: &nicteam_record::measure::Counted<'_>,
+        _connection: &mut Connection,
+    ) {
+    }
 }
 
 fn read(spec: &ConnectionSpec) -> Result<(Storage, Box<dyn Job>), Failure> {

@@ -24,8 +24,8 @@ use super::gate::Gate;
 use super::kind::{self, Kind};
 use crate::error::Failure;
 use crate::lock::lock;
-use crate::measure::Counted;
 use crate::protocol::{ConnectionSpec, Outcomes, PathSpec, Role, TaskSample};
+use nicteam_record::measure::Counted;
 
 /// How far behind its schedule a sender sends on without leaving requests out.
 const CATCH_UP: Duration = Duration::from_millis(20);
