@@ -150,6 +150,7 @@ pub fn run(spec: &Spec<'_>) -> Run {
         findings: Vec::new(),
         missing: None,
         resources: Vec::new(),
+        machines: Vec::new(),
         cpu: Cpu {
             busy: 0.41,
             stolen: 0.0,
