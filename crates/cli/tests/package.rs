@@ -219,7 +219,7 @@ fn each_command_has_a_page_and_completions() {
         );
         // What only programs call is not offered; names of formats are.
         let offers = |word: &str| text.split(|of: char| !of.is_alphanumeric() && of != '-').any(|of| of == word);
-        for hidden in ["await-confirmation", "agent", "service", "serve"] {
+        for hidden in ["await-confirmation", "agent", "service"] {
             assert!(!offers(hidden), "{shell} offers {hidden}");
         }
         assert!(offers("ovs-vsctl") && offers("cisco"), "{shell}");

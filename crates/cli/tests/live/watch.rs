@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use nicteam_sys::process;
 use nicteam_testnet::{Host, cables, eventually, may_make_networks};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{LocalFlags, tcgetattr};
@@ -262,6 +263,8 @@ impl Terminal {
     fn open(host: &TeamHost) -> Terminal {
         let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
         let pty = openpty(Some(&size), None).unwrap();
+        // Or the program holds its own terminal open.
+        fcntl(&pty.master, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).unwrap();
         let slave = File::from(pty.slave);
         let mut command = host.nicteam(&["top", "--interval", "200ms"]);
         command.env("NO_COLOR", "1").env("TERM", "xterm").stdin(slave.try_clone().unwrap());

@@ -316,7 +316,9 @@ impl Maps {
     /// Makes everything that is known of sources older.
     pub(super) fn age_sources(&self, by: Duration) -> Result<(), Error> {
         let by_ns = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
-        for key in self.sources.keys() {
+        // An update of an LRU map moves the entry: a walk that goes on past it can turn in a circle for ever.
+        let keys: BTreeSet<Vec<u8>> = self.sources.keys().take(2 * MAX_SOURCES).collect();
+        for key in keys {
             let Some(value) = attempt(|| reading(&self.sources), || self.sources.lookup(&key, MapFlags::ANY))? else {
                 continue;
             };

@@ -6,11 +6,19 @@ use super::tree::{below, project};
 
 /// The files that name a mode, by its variant or its name, and why.
 const PLACES: &[(&str, &str)] = &[
+    ("crates/chaos/src/judge.rs", "copies belong to a mode"),
+    ("crates/chaos/src/promise.rs", "what each mode promises"),
+    ("crates/cli/src/advise.rs", "a mode that no switch's settings match"),
+    ("crates/cures/src/candidates.rs", "causes that have a mode's name, and the modes that cure them"),
+    ("crates/cures/src/find.rs", "the mode that is named beside a cure"),
+    ("crates/cures/src/missing.rs", "causes that have a mode's name"),
+    ("crates/cures/src/scene.rs", "a switch's group is a team of these modes"),
     ("crates/daemon/src/show/openvswitch/bond_show.rs", "a word of `bond/show`"),
     ("crates/daemon/src/show/openvswitch/tests.rs", "tests of what Open vSwitch's commands print"),
     ("crates/daemon/src/show/words.rs", "a test of what 802.3ad prints"),
     ("crates/expect/src/causes.rs", "causes that have a mode's name"),
     ("crates/experiment/src/catalog.rs", "the shipped experiment of that name"),
+    ("crates/experiment/src/changed.rs", "a switch's group is a team of these modes"),
     ("crates/experiment/src/engine/able.rs", "a switch's group is a team of these modes"),
     ("crates/experiment/src/engine/ovs.rs", "what Open vSwitch calls the modes that it has"),
     ("crates/explain/src/rules/active_backup.rs", "the name of its cause"),
@@ -28,6 +36,7 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/formats/src/vyos.rs", "what VyOS calls the modes, and its own one"),
     ("crates/options/src/mode.rs", "the table"),
     ("crates/oracle/src/bench.rs", "measures the kernel's 802.3ad"),
+    ("crates/predict/src/advise.rs", "every mode ranked, with what is said of it"),
     ("crates/report/src/explain/hop.rs", "prose about a mode"),
     ("crates/report/src/explain/rules/active_backup.rs", "the name of its cause"),
     ("crates/report/src/explain/rules/broadcast.rs", "a rule about a mode"),
@@ -35,6 +44,7 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/report/src/explain/rules/not_aggregating.rs", "a rule about a mode"),
     ("crates/report/src/explain/rules/one_sided.rs", "a rule about a mode"),
     ("crates/report/src/explain/rules/peer_does_not_stripe.rs", "a rule about a mode"),
+    ("crates/serve/src/prediction.rs", "the mode of its template"),
 ];
 
 #[test]
