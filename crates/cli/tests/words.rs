@@ -70,6 +70,7 @@ const LEFT: &[(&str, usize)] = &[
     ("crates/lab", 15),
     ("crates/record", 6),
     ("crates/report", 6),
+    ("crates/team", 1),
     ("crates/tune", 1),
     ("xtask", 6),
 ];

@@ -1,6 +1,6 @@
 //! Cures and missing shares in sentences.
 
-use nicteam_record::{Change, Cure, Finding, Missing};
+use nicteam_record::{Change, Cure, Finding, Missing, MissingPart, names};
 
 /// Below this part of the limit nothing is missing.
 const NOTABLE: f64 = 0.015;
@@ -15,10 +15,24 @@ pub fn missing_in_words(missing: &Missing) -> Option<String> {
     if all < NOTABLE {
         return None;
     }
-    let parts = parts.iter().filter(|part| part.lost >= NOTHING).map(|part| {
-        let place: Vec<&str> = [&part.node, &part.policy].into_iter().flatten().map(String::as_str).collect();
+    // One cause at many hosts is one part.
+    let mut causes: Vec<(&str, Option<&str>, Vec<&str>, f64)> = Vec::new();
+    for MissingPart { cause, node, policy, lost } in parts {
+        let (cause, policy) = (cause.as_str(), policy.as_deref());
+        let place = causes.iter().position(|known| (known.0, known.1) == (cause, policy)).unwrap_or_else(|| {
+            causes.push((cause, policy, Vec::new(), 0.0));
+            causes.len() - 1
+        });
+        causes[place].2.extend(node.as_deref());
+        causes[place].3 += lost;
+    }
+    let parts = causes.into_iter().filter(|(.., lost)| *lost >= NOTHING).map(|(cause, policy, mut nodes, lost)| {
+        nodes.sort_by_key(|node| (node.len(), *node));
+        nodes.dedup();
+        let nodes = (!nodes.is_empty()).then(|| names(&nodes));
+        let place: Vec<&str> = [nodes.as_deref(), policy].into_iter().flatten().collect();
         let place = if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) };
-        format!("{:.2} by {}{place}", part.lost, part.cause)
+        format!("{lost:.2} by {cause}{place}")
     });
     let parts: Vec<String> = parts.chain([format!("{unexplained:.2} unexplained")]).collect();
     let predicted = match (predicted_of_limit, not_predicted) {

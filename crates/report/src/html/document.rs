@@ -40,7 +40,8 @@ pub fn framed(frame: &Frame, title: &str, main: &Markup, footer: &Markup) -> Str
                 (frame.top)
                 main { (main) }
                 (footer)
-                script { (PreEscaped(SCRIPT)) }
+                // A page without a chart needs none.
+                @if main.0.contains("<svg") { script { (PreEscaped(SCRIPT)) } }
             }
         }
     };
