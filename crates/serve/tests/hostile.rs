@@ -57,7 +57,8 @@ fn texts_of_a_stranger_are_shown_and_do_nothing() {
         let (head, page) = served.get(target);
         assert!(head.starts_with(&format!("HTTP/1.1 {expected} ")), "{target}: {head}");
         let ours = page.matches("<script src=\"/serve.js\"").count() + page.matches("<script>\"use strict\";").count();
-        assert_eq!((page.matches("<script").count(), ours), (2, 2), "{target}");
+        // Ours alone: the site's, and that of charts where there are some.
+        assert!(ours >= 1 && page.matches("<script").count() == ours, "{target}");
     }
     let list = served.get("/").1;
     assert!(!list.contains('\x1b') && !list.contains('\u{202e}'), "{list}");
