@@ -41,7 +41,9 @@ pub fn framed(frame: &Frame, title: &str, main: &Markup, footer: &Markup) -> Str
                 main { (main) }
                 (footer)
                 // A page without a chart needs none.
-                @if main.0.contains("<svg") { script { (PreEscaped(SCRIPT)) } }
+                @if main.0.contains("<svg") {
+                    script { (PreEscaped(SCRIPT)) }
+                }
             }
         }
     };
