@@ -34,6 +34,7 @@ fn main() {
         println!("{TEST}: test");
     } else if words.iter().all(|word| word.starts_with("--") || TEST.contains(word.as_str())) {
         links_are_given_back_whatever_ends();
+        println!("test {TEST} ... ok");
     }
 }
 

@@ -120,7 +120,10 @@ fn one_standby_and_all() {
     for place in [0, 1, 3] {
         plan.members[place].receive = Receive::Drop;
     }
-    let (right, left) = (b.start(bpf, &plan), a.start(bpf, &pair_plan(Choose::All(everybody(CABLES)))));
+    let right = b.start(bpf, &plan);
+    // The kernel's own frames may come before there is a plan, and are dropped.
+    let before = counters(&*right);
+    let left = a.start(bpf, &pair_plan(Choose::All(everybody(CABLES))));
     let (from, to) = (a.udp(), b.udp());
     talk(&from, &to, b.v6(), COUNT);
     talk(&from, &to, b.v4(), COUNT);
@@ -129,7 +132,7 @@ fn one_standby_and_all() {
     for (place, member) in counters(&*right).into_iter().enumerate() {
         assert_eq!(member.tx_frames > 0, place == 2, "member {place}: {member:?}");
         assert_eq!(member.rx_frames > 0, place == 2, "member {place}: {member:?}");
-        assert_eq!(member.rx_drops > 0, place != 2, "member {place}: {member:?}");
+        assert_eq!(member.rx_drops > before[place].rx_drops, place != 2, "member {place}: {member:?}");
     }
     let sent = counters(&*left);
     assert!(sent.iter().all(|member| member.tx_frames == sent[0].tx_frames && member.tx_drops == 0), "{sent:?}");
