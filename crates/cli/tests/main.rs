@@ -59,7 +59,6 @@ mod live {
     mod ovs_text;
     mod ovs_vsctl;
     mod ping;
-    mod planted;
     mod programs;
     mod published;
     mod running;
@@ -85,6 +84,7 @@ mod quiet {
     mod impaired;
     mod kill;
     mod many_hosts;
+    mod planted;
     mod stall;
     mod stopped;
     mod t5;
