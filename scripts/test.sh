@@ -28,8 +28,9 @@ echo "built in $((SECONDS - start)) s"
 checks=0
 if [ $# -eq 0 ]; then
     cargo fmt --all --check || checks=1
-    # Examples in the documentation: programs that the runner does not know of.
-    cargo test --workspace --doc --locked --quiet >"$target/examples.txt" 2>&1 || {
+    # Examples in the documentation: programs that the runner does not know of. Crates without one are left out.
+    mapfile -t examples < <(grep -rlE '^\s*//[/!] ```' crates/*/src | cut -d/ -f2 | sort -u | sed 's/^/-pnicteam-/')
+    cargo test "${examples[@]}" --doc --locked --quiet >"$target/examples.txt" 2>&1 || {
         cat "$target/examples.txt" >&2
         checks=1
     }
