@@ -5,9 +5,9 @@
 
 use std::io;
 use std::mem;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use crate::packet::{bind, check, set};
+use crate::packet::{attach, bind, set, unbound};
 use crate::{Context, Error, Result};
 
 /// The way of a frame, as this host sees it.
@@ -43,11 +43,7 @@ impl Headers {
     /// `EPERM` without `CAP_NET_RAW`, `ENODEV` without such a device.
     pub fn open(ifindex: u32, one_of: u32) -> Result<Headers> {
         let what = || format!("look at the headers of device {ifindex}");
-        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // SAFETY: no pointers. Protocol 0 receives nothing before the bind.
-        let fd = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) }).context(what)?;
-        // SAFETY: the descriptor is new and nobody else's.
-        let headers = Headers { fd: unsafe { OwnedFd::from_raw_fd(fd) } };
+        let headers = Headers { fd: unbound().context(what)? };
         set(&headers.fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &BUFFER_BYTES).context(what)?;
         headers.attach(one_of).context(what)?;
         bind(&headers.fd, ifindex).context(what)?;
@@ -90,10 +86,7 @@ impl Headers {
     }
 
     fn attach(&self, one_of: u32) -> io::Result<()> {
-        let program = program(one_of);
-        // The kernel only reads the program.
-        let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
-        set(&self.fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
+        attach(&self.fd, &program(one_of))
     }
 }
 

@@ -313,7 +313,7 @@ pub(crate) fn enlarge(fd: &OwnedFd, force: libc::c_int, ask: libc::c_int) -> io:
 }
 
 /// A packet socket that receives nothing before it is bound.
-fn unbound() -> io::Result<OwnedFd> {
+pub(crate) fn unbound() -> io::Result<OwnedFd> {
     let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: no pointers.
     let fd = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
@@ -341,6 +341,13 @@ pub(crate) fn take_lost(fd: &OwnedFd) -> Result<u64> {
     };
     check(result).context(|| "read the statistics of a packet socket".to_owned())?;
     Ok(u64::from(stats.tp_drops))
+}
+
+/// Lets frames through alone that a classic BPF program takes.
+pub(crate) fn attach(fd: &OwnedFd, program: &[libc::sock_filter]) -> io::Result<()> {
+    // The kernel only reads the program, of at most 65,535 instructions.
+    let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
+    set(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
 }
 
 /// Binds a packet socket to every frame type of one device.

@@ -2,7 +2,7 @@
 //! become promiscuous, and no frame is taken from anybody.
 
 use std::mem;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr;
 use std::time::Duration;
 
@@ -82,21 +82,16 @@ impl Sniffer {
     pub fn open(ifindex: u32, program: &[Instruction]) -> Result<Sniffer> {
         let what = || format!("capture on device {ifindex}");
         // Of no protocol before the bind, so nothing is heard that the program would refuse.
-        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // SAFETY: no pointers.
-        let fd = packet::check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) }).context(what)?;
-        // SAFETY: the descriptor is new and nobody else's.
-        let sniffer = Sniffer { fd: unsafe { OwnedFd::from_raw_fd(fd) } };
+        let sniffer = Sniffer { fd: packet::unbound().context(what)? };
         packet::set(&sniffer.fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, &1).context(what)?;
         packet::set(&sniffer.fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1).context(what)?;
         packet::enlarge(&sniffer.fd, libc::SO_RCVBUFFORCE, libc::SO_RCVBUF).context(what)?;
         if !program.is_empty() {
             let filter =
                 |step: &Instruction| libc::sock_filter { code: step.code, jt: step.jt, jf: step.jf, k: step.k };
-            let mut filters: Vec<libc::sock_filter> = program.iter().map(filter).collect();
             // The kernel takes 4096; a length that is cut short is refused as a program that has no end.
-            let program = libc::sock_fprog { len: filters.len() as u16, filter: filters.as_mut_ptr() };
-            packet::set(&sniffer.fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program).context(what)?;
+            let filters: Vec<libc::sock_filter> = program.iter().map(filter).collect();
+            packet::attach(&sniffer.fd, &filters).context(what)?;
         }
         packet::bind(&sniffer.fd, ifindex).context(what)?;
         Ok(sniffer)

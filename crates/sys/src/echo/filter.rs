@@ -1,25 +1,15 @@
 //! What a raw socket hears: without a filter every ICMP message that comes to the host.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use super::message::{ECHO_REPLY, ECHO_REPLY_V6, TIMESTAMP_REPLY};
+use crate::packet;
 
 /// Lets answers to questions with this number through alone.
 pub(super) fn hear_answers(fd: &OwnedFd, ident: u16, v4: bool) -> io::Result<()> {
-    let mut program = if v4 { program_v4(ident) } else { program_v6(ident) };
-    let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    // SAFETY: the program is alive during the call, and as long as it says; the kernel copies it.
-    let result = unsafe {
-        libc::setsockopt(
-            fd.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_ATTACH_FILTER,
-            (&raw const filter).cast(),
-            size_of::<libc::sock_fprog>() as libc::socklen_t,
-        )
-    };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    let program = if v4 { program_v4(ident) } else { program_v6(ident) };
+    packet::attach(fd, &program)
 }
 
 /// Raw sockets of IPv4 see the IP header, those of IPv6 do not.

@@ -9,7 +9,7 @@ mod rules;
 
 use std::io;
 use std::mem;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use crate::packet::{self, Tag};
 use crate::{Context, Error, Result};
@@ -123,21 +123,17 @@ impl Listener {
 
     /// One that receives nothing before it is bound, and then by this program.
     fn unbound(program: &[libc::sock_filter]) -> io::Result<Listener> {
-        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // SAFETY: no pointers. Protocol 0 receives nothing before the bind.
-        let fd = packet::check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
-        // SAFETY: the descriptor is new and nobody else's.
-        let listener = Listener { fd: unsafe { OwnedFd::from_raw_fd(fd) } };
+        let listener = Listener { fd: packet::unbound()? };
         for option in [libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING] {
             packet::set(&listener.fd, libc::SOL_PACKET, option, &1)?;
         }
-        attach(&listener.fd, program)?;
+        packet::attach(&listener.fd, program)?;
         Ok(listener)
     }
 
     /// Hears by other rules from now on, of the same kinds. What was heard already stays.
     pub fn set_rules(&self, rules: &Rules) -> Result<()> {
-        attach(&self.fd, &filter::program(rules)).context(|| "filter what a listening socket hears".to_owned())
+        packet::attach(&self.fd, &filter::program(rules)).context(|| "filter what a listening socket hears".to_owned())
     }
 
     /// Puts the next frame that was heard into `frame`, from the destination
@@ -185,12 +181,6 @@ impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
-}
-
-fn attach(fd: &OwnedFd, program: &[libc::sock_filter]) -> io::Result<()> {
-    // The kernel only reads the program, of at most 65,535 instructions.
-    let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
-    packet::set(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
 }
 
 /// Puts a tag behind the addresses.
