@@ -27,13 +27,16 @@ const PROGRAM: &str = "NICTEAM_SSH";
 #[derive(Clone, Debug, Default)]
 pub struct Machines(BTreeMap<String, Seen>);
 
+/// The links of a host: each one's device, and its rate in bit/s.
+type Links = Vec<(String, u64)>;
+
 /// Looks at the machines of an experiment, without a change there; none if it has no such hosts. `share`: links that carry
 /// other traffic may be used.
 ///
 /// # Errors
 /// A machine cannot be reached, or something there speaks against using it.
 pub fn preflight(experiment: &Experiment, binary: &Path, share: bool) -> Result<Option<Machines>, Error> {
-    let mut hosts: BTreeMap<&str, (&Host, Vec<(String, u64)>)> = BTreeMap::new();
+    let mut hosts: BTreeMap<&str, (&Host, Links)> = BTreeMap::new();
     for run in &experiment.runs {
         for host in run.topology.hosts.iter().filter(|host| host.ssh.is_some()) {
             hosts.entry(&host.name).or_insert_with(|| (host, links(&run.topology, &host.name)));
@@ -189,7 +192,7 @@ fn is_remote(topology: &Topology, node: &str) -> bool {
 }
 
 /// The devices of a host, with their rates.
-fn links(topology: &Topology, host: &str) -> Vec<(String, u64)> {
+fn links(topology: &Topology, host: &str) -> Links {
     let own = ends(topology).filter(|(end, _)| end.node == host);
     own.map(|(end, cable)| (end.device.clone(), cable.rate_bps)).collect()
 }
