@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use nicteam_capture::{Bundle, Capture, Filter, Link, Output};
+use nicteam_sys::packet::{Batch, PacketSocket};
 use nicteam_sys::signals::Signals;
-use nicteam_testnet::{Host, cables, may_make_networks};
+use nicteam_testnet::{Host, cables, eventually, may_make_networks};
 use nix::sys::signal::Signal;
 use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
 
@@ -28,6 +29,16 @@ fn frames(file: &Path) -> Vec<(u32, u64)> {
     }
 }
 
+/// Until so many frames arrived.
+fn wait_for(socket: &PacketSocket, frames: usize) {
+    let (mut batch, mut arrived) = (Batch::new(), 0);
+    eventually("the frames", || {
+        socket.receive(&mut batch).unwrap();
+        arrived += batch.frames().count();
+        arrived >= frames
+    });
+}
+
 #[test]
 fn frames_of_several_devices_are_in_the_order_of_time_up_to_the_limit() {
     if !may_make_networks() {
@@ -39,6 +50,7 @@ fn frames_of_several_devices_are_in_the_order_of_time_up_to_the_limit() {
     let mut link = |name: &str| Link { name: name.to_owned(), index: near.index(name), ..Link::default() };
     let bundle = Bundle { device: link("eth0"), members: vec![link("eth1")], ..Bundle::default() };
     let senders = ["eth0", "eth1"].map(|device| far.packet_socket(device));
+    let arrivals = ["eth0", "eth1"].map(|device| near.packet_socket(device));
     let frame = [&[0xff; 6][..], &[2, 0, 0, 0, 0, 9], &[0x88, 0xb6], &[0; 50]].concat();
     let captured = near.netns.run(|| {
         let signals = Signals::catch(&[Signal::SIGUSR1]).unwrap();
@@ -48,6 +60,8 @@ fn frames_of_several_devices_are_in_the_order_of_time_up_to_the_limit() {
         for _ in 0..10 {
             senders.iter().for_each(|sender| assert!(sender.send_frame(&frame)));
         }
+        // On a busy machine a frame is on its way for a while: those of one device would be read before the other's are there.
+        arrivals.iter().for_each(|socket| wait_for(socket, 10));
         capture.run(|| Some(bundle.clone())).unwrap()
     });
     let captured = captured.unwrap();

@@ -67,7 +67,7 @@ const CASES: [Case; 4] = [
         options: &["-o", "xmit_hash_policy=vlan+srcmac", "-o", "lacp_rate=fast", "-o", "aggregate_wait=0"],
         wiring: Wiring::Cables,
         number: Some(|frame| hash::hash(HashPolicy::VlanSrcMac, frame) % 2),
-        long: false,
+        long: true,
     },
     Case {
         mode: "ovs-balance-tcp",
