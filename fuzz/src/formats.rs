@@ -1,7 +1,7 @@
 //! Other people's formats (crate `formats`).
 
-use nicteam_formats::ovs_vsctl::{self, Switch};
 use nicteam_formats::{FORMATS, Import, Source, WRITERS, toml};
+use nicteam_vsctl::{self as ovs_vsctl, Switch};
 
 /// Panics if something does not hold for these bytes; says whether they were taken.
 pub type Property = fn(&[u8]) -> bool;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use nicteam_team::ConfigError;
+use nicteam_options::ConfigError;
 
 use crate::Problem;
 

@@ -1,12 +1,12 @@
 //! cloud-init's network configuration, version 1 (cloud-init 22.4, `network-config-format-v1`).
 
 use nicteam_diagnostics::{Diagnostics, Problem};
-use nicteam_team::ConfigOption;
-
-use crate::reading::At;
-use crate::teams::Teams;
-use crate::tree::{Entry, Node, Value};
-use crate::{Address, Format, Import, Route, Source, yaml};
+use nicteam_drafts::Teams;
+use nicteam_drafts::{Address, Format, Import, Route};
+use nicteam_options::ConfigOption;
+use nicteam_syntax::At;
+use nicteam_syntax::tree::{Entry, Node, Value};
+use nicteam_syntax::{Source, yaml};
 
 /// See the module.
 pub struct CloudInit;
@@ -140,7 +140,7 @@ fn subnet(teams: &mut Teams<'_>, source: usize, team: usize, subnet: &Node) -> R
             return Ok(());
         }
     }
-    let refused = |error: crate::AddressError| Problem::at(&subnet.span, error.to_string()).hint(error.hint());
+    let refused = |error: nicteam_drafts::AddressError| Problem::at(&subnet.span, error.to_string()).hint(error.hint());
     if let Some(text) = part("address") {
         let address = match (text.contains('/'), part("netmask"), text.parse()) {
             (false, Some(netmask), Ok(address)) => Address::with_netmask(address, netmask),

@@ -6,11 +6,12 @@
 use std::net::IpAddr;
 
 use nicteam_diagnostics::{Diagnostics, Problem, list, nearest};
+use nicteam_drafts::Teams;
+use nicteam_drafts::{Address, Format, Import, Route};
+use nicteam_syntax::Source;
+use nicteam_syntax::shell::quoted;
 
 use crate::ifcfg::{self, Assignment};
-use crate::shell::quoted;
-use crate::teams::Teams;
-use crate::{Address, Format, Import, Route, Source};
 
 /// See the module.
 pub struct FreeBsd;
@@ -182,7 +183,7 @@ fn configure(teams: &mut Teams<'_>, team: usize, entry: &Assignment) -> Result<(
                     _ => text.parse(),
                 };
                 let refused =
-                    |error: crate::AddressError| Problem::at(&at.span(), error.to_string()).hint(error.hint());
+                    |error: nicteam_drafts::AddressError| Problem::at(&at.span(), error.to_string()).hint(error.hint());
                 teams.drafts[team].add_address(address.map_err(refused)?);
             }
             other => teams.left(at, format!("a team has nothing like `{other}`"), Some(&name)),

@@ -15,9 +15,9 @@ mod read;
 mod routes;
 
 use nicteam_diagnostics::Diagnostics;
-
-use crate::format::Format;
-use crate::{Import, Source};
+use nicteam_drafts::Format;
+use nicteam_drafts::Import;
+use nicteam_syntax::Source;
 
 pub(crate) use assignment::Assignment;
 

@@ -19,11 +19,13 @@ mod stanza;
 mod write;
 
 pub use interfaces::{Definition, Interfaces, List};
-use nicteam_diagnostics::Diagnostics;
-pub use sourced::{Sourced, sourced};
 
-use crate::format::{Format, Writer, Written};
-use crate::{Import, Network, Source};
+use nicteam_diagnostics::Diagnostics;
+use nicteam_drafts::{Format, Writer, Written};
+use nicteam_drafts::{Import, Network};
+use nicteam_syntax::Source;
+
+pub use sourced::{Sourced, sourced};
 
 /// Debian's ifupdown.
 pub struct Ifupdown;

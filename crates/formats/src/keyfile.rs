@@ -6,18 +6,20 @@
 mod ip;
 
 use nicteam_diagnostics::{Diagnostics, Problem};
-use nicteam_team::ConfigOption;
+use nicteam_drafts::Format;
+use nicteam_drafts::Import;
+use nicteam_drafts::Reading;
+use nicteam_drafts::Teams;
+use nicteam_drafts::draft::{Draft, signless};
+use nicteam_drafts::names::shown;
+use nicteam_options::ConfigOption;
+use nicteam_syntax::At;
+use nicteam_syntax::ini::{self, Entry, Flavour, Ini};
+use nicteam_syntax::shell::quoted;
+use nicteam_syntax::tree::{Node, Value};
+use nicteam_syntax::{Source, json};
 
-use crate::draft::{Draft, signless};
-use crate::format::Format;
-use crate::ini::{self, Entry, Flavour, Ini};
-use crate::names::shown;
-use crate::reading::{At, Reading};
-use crate::shell::quoted;
 use crate::teamd::{self, Port};
-use crate::teams::Teams;
-use crate::tree::{Node, Value};
-use crate::{Import, Source, json};
 
 /// NetworkManager's profiles.
 pub struct KeyFile;

@@ -9,14 +9,14 @@ mod write;
 
 use std::path::Path;
 
-use nicteam_diagnostics::{Diagnostics, Problem, nearest};
-
-use crate::reading::At;
-use crate::teams::Teams;
-use crate::tree::Node;
-use crate::{Format, Import, Network, Source, Writer, Written, yaml};
 use definition::{Definition, Found};
 use devices::Devices;
+use nicteam_diagnostics::{Diagnostics, Problem, nearest};
+use nicteam_drafts::Teams;
+use nicteam_drafts::{Format, Import, Network, Writer, Written};
+use nicteam_syntax::At;
+use nicteam_syntax::tree::Node;
+use nicteam_syntax::{Source, yaml};
 
 /// See the module.
 pub struct Netplan;

@@ -8,9 +8,9 @@ mod time;
 mod write;
 
 use nicteam_diagnostics::Diagnostics;
-
-use crate::format::{Format, Writer, Written};
-use crate::{Import, Network, Source};
+use nicteam_drafts::{Format, Writer, Written};
+use nicteam_drafts::{Import, Network};
+use nicteam_syntax::Source;
 
 /// systemd-networkd.
 pub struct Networkd;

@@ -1,12 +1,12 @@
 //! nmstate's YAML (nmstate 2.2, its schema of interfaces and routes), alone or in a policy of kubernetes-nmstate.
 
 use nicteam_diagnostics::{Diagnostics, Problem};
-use nicteam_team::ConfigOption;
-
-use crate::reading::At;
-use crate::teams::Teams;
-use crate::tree::{Entry, Node, Value};
-use crate::{Format, Import, Route, Source, yaml};
+use nicteam_drafts::Teams;
+use nicteam_drafts::{Format, Import, Route};
+use nicteam_options::ConfigOption;
+use nicteam_syntax::At;
+use nicteam_syntax::tree::{Entry, Node, Value};
+use nicteam_syntax::{Source, yaml};
 
 /// See the module.
 pub struct Nmstate;
@@ -251,7 +251,7 @@ mod tests {
     fn an_address_is_one_in_two_parts() {
         let text = "interfaces:\n- name: b\n  type: bond\n  link-aggregation: {mode: active-backup, port: [e1]}\n  ipv4:\n    enabled: true\n    address:\n    - {ip: 192.0.2.1, prefix-length: 24}\n";
         let import = Nmstate.read(&[Source::new("a", text)]).unwrap();
-        let expected: crate::Address = "192.0.2.1/24".parse().unwrap();
+        let expected: nicteam_drafts::Address = "192.0.2.1/24".parse().unwrap();
         assert_eq!(import.network.teams[0].addresses, [expected]);
     }
 }

@@ -1,6 +1,6 @@
 //! The registries: which formats are read, and which are written.
 
-use crate::{Format, Writer};
+use nicteam_drafts::{Format, Writer};
 
 /// Every format that is read, in the order in which a text is tried.
 pub static FORMATS: &[&dyn Format] = &[
@@ -14,10 +14,10 @@ pub static FORMATS: &[&dyn Format] = &[
     &crate::netplan::Netplan,
     &crate::teamd::Teamd,
     &crate::freebsd::FreeBsd,
-    &crate::vyos::Vyos,
-    &crate::openvswitch::OpenVSwitch,
-    &crate::dladm::Dladm,
-    &crate::iproute2::Iproute2,
+    &nicteam_scripts::Vyos,
+    &nicteam_scripts::OpenVSwitch,
+    &nicteam_scripts::Dladm,
+    &nicteam_scripts::Iproute2,
 ];
 
 /// Every format that is written.
@@ -26,7 +26,7 @@ pub static WRITERS: &[&dyn Writer] = &[
     &crate::ifupdown::Ifupdown,
     &crate::networkd::Networkd,
     &crate::netplan::Netplan,
-    &crate::iproute2::Iproute2,
+    &nicteam_scripts::Iproute2,
     &crate::switch::CISCO,
     &crate::switch::ARISTA,
     &crate::switch::JUNIPER,

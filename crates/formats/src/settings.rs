@@ -1,9 +1,11 @@
 //! Single settings of other programs' files, as they stand. For code that asks what a network manager does with a
 //! device, not for reading teams.
 
-use crate::ini::{self, Flavour};
-use crate::reading::Reading;
-use crate::{Place, Source, ifcfg};
+use nicteam_drafts::Reading;
+use nicteam_syntax::ini::{self, Flavour};
+use nicteam_syntax::{Place, Source};
+
+use crate::ifcfg;
 
 /// A line `key=value`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,11 +8,11 @@ mod juniper;
 mod mikrotik;
 mod procurve;
 
-use nicteam_team::mode::Sends;
-use nicteam_team::{Config, HashPolicy};
-
-use crate::{Network, Source, Team, Writer, Written};
 use dialect::{Dialect, Group, Lines};
+use nicteam_drafts::{Network, Team, Writer, Written};
+use nicteam_options::mode::Sends;
+use nicteam_options::{Config, HashPolicy};
+use nicteam_syntax::Source;
 
 pub(crate) static CISCO: Switch = Switch(&cisco::Cisco);
 pub(crate) static ARISTA: Switch = Switch(&arista::Arista);

@@ -1,18 +1,17 @@
 //! teamd's JSON (libteam 1.31, teamd.conf(5)).
 
-use nicteam_diagnostics::{Diagnostics, Problem, list, nearest};
-use nicteam_team::Mode;
-
 mod ports;
 mod values;
 mod watch;
 
-use crate::reading::At;
-use crate::shell::quoted;
-use crate::teams::Teams;
-use crate::tree::{Entry, Node};
-use crate::{Format, Import, Source, json};
-
+use nicteam_diagnostics::{Diagnostics, Problem, list, nearest};
+use nicteam_drafts::Teams;
+use nicteam_drafts::{Format, Import};
+use nicteam_options::Mode;
+use nicteam_syntax::At;
+use nicteam_syntax::shell::quoted;
+use nicteam_syntax::tree::{Entry, Node};
+use nicteam_syntax::{Source, json};
 pub(crate) use ports::{Port, prefer, read_port};
 use values::{boolean, unknown};
 

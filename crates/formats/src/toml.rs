@@ -7,9 +7,9 @@ mod schema;
 mod write;
 
 use nicteam_diagnostics::Diagnostics;
-
-use crate::format::{Format, Writer, Written};
-use crate::{Import, Network, Source};
+use nicteam_drafts::{Format, Writer, Written};
+use nicteam_drafts::{Import, Network};
+use nicteam_syntax::Source;
 
 pub use schema::{key_reference, schema};
 
@@ -46,7 +46,7 @@ impl Writer for Toml {
 
     /// A file a team.
     fn write(&self, network: &Network) -> Written {
-        let file = |team: &crate::Team| {
+        let file = |team: &nicteam_drafts::Team| {
             let import = Import { network: Network { teams: vec![team.clone()] }, ..Import::default() };
             Source::new(format!("/etc/nicteam/{}.toml", team.name), write(&import))
         };

@@ -175,7 +175,7 @@ fn each_error_has_its_words() {
 
 #[test]
 fn no_error_is_left_out() {
-    let source = include_str!("../src/ovs_vsctl/error.rs");
+    let source = include_str!("../../vsctl/src/error.rs");
     // One for the type that holds the kind.
     let kinds = source.lines().filter(|line| line.trim_start().starts_with("#[error(")).count() - 1;
     let name = |line: &str| {

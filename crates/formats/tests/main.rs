@@ -16,7 +16,7 @@ mod live {
     mod ovs_vsctl;
 }
 
-use nicteam_formats::ovs_vsctl::{self, CommandLine, Error};
+use nicteam_vsctl::{self as ovs_vsctl, CommandLine, Error};
 
 /// Words of a line as a shell splits it; single quotes keep what is between them together.
 pub fn words(line: &str) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! What holds for any line.
 
-use nicteam_formats::ovs_vsctl::{self, CommandLine, Switch};
+use nicteam_vsctl::{self as ovs_vsctl, CommandLine, Switch};
 use proptest::prelude::*;
 
 /// Words of the language and about it, and others.

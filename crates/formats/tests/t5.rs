@@ -1,6 +1,6 @@
 //! The lines that published test T5 types (004_16536bcea901f3cd), word by word.
 
-use nicteam_formats::ovs_vsctl::{Done, Error, Step, Switch};
+use nicteam_vsctl::{Done, Error, Step, Switch};
 
 use super::parse;
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use nicteam_syntax::At;
+use nicteam_syntax::shell::{self, NoValue};
+use nicteam_syntax::unescaped::Unescaped;
+
 use super::line::Line;
-use crate::reading::At;
-use crate::shell::{self, NoValue};
-use crate::unescaped::Unescaped;
 
 /// An assignment, without quotes.
 #[derive(Clone, Debug)]

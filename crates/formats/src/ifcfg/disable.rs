@@ -1,10 +1,12 @@
 //! What to switch off in an interface's file, so that not two owners build one device.
 
+use nicteam_drafts::Reading;
+use nicteam_syntax::At;
+use nicteam_syntax::shell::quoted;
+
 use super::assignment::Assignment;
 use super::interface::Interface;
 use super::parts;
-use crate::reading::{At, Reading};
-use crate::shell::quoted;
 
 /// What a device is to the team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

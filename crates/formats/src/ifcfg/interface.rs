@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use nicteam_drafts::Reading;
+use nicteam_drafts::draft::{Draft, signless};
+use nicteam_drafts::names::shown;
+use nicteam_drafts::{Address, Route};
+use nicteam_scripts::openvswitch;
+use nicteam_syntax::At;
+use nicteam_syntax::ini;
+use nicteam_syntax::shell::quoted;
+
 use super::assignment::{Assignment, Stray};
 use super::parts::{Kind, Part};
-use crate::draft::{Draft, signless};
-use crate::ini;
-use crate::names::shown;
-use crate::reading::{At, Reading};
-use crate::shell::quoted;
-use crate::{Address, Route, openvswitch};
 
 /// An interface's file.
 #[derive(Clone, Debug)]
@@ -252,12 +255,14 @@ impl Interface {
 
     /// An address, with the netmask or the prefix of the same number; else the prefix of its class, as `ipcalc` has it.
     fn address(&self, number: &str, entry: &Assignment) -> Result<Address, (String, String)> {
-        let error = |error: crate::AddressError| (error.to_string(), error.hint());
+        let error = |error: nicteam_drafts::AddressError| (error.to_string(), error.hint());
         if entry.value.contains('/') {
             return entry.value.parse().map_err(error);
         }
-        let address =
-            entry.value.parse().map_err(|_| error(crate::AddressError::NoAddress { text: shown(&entry.value) }))?;
+        let address = entry
+            .value
+            .parse()
+            .map_err(|_| error(nicteam_drafts::AddressError::NoAddress { text: shown(&entry.value) }))?;
         let length = ["PREFIX", "PREFIXLEN", "NETMASK"].iter().find_map(|key| self.entry(&format!("{key}{number}")));
         match (length, address) {
             (Some(length), _) => Address::with_netmask(address, &length.value).map_err(error),

@@ -1,6 +1,6 @@
 //! A line of a file.
 
-use crate::reading::At;
+use nicteam_syntax::At;
 
 /// A line without its white space.
 #[derive(Clone, Debug)]

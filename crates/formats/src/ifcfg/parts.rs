@@ -1,10 +1,11 @@
 //! Sources -> files, of which several may stand in one source, and their lines.
 
+use nicteam_syntax::At;
+use nicteam_syntax::Source;
+use nicteam_syntax::shell::line_end;
+
 use super::assignment::{Assignment, Earlier, Stray};
 use super::line::Line;
-use crate::Source;
-use crate::reading::At;
-use crate::shell::line_end;
 
 /// What a file is.
 #[derive(Clone, Debug, PartialEq, Eq)]

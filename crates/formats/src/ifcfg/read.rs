@@ -3,6 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nicteam_diagnostics::{Diagnostics, Problem};
+use nicteam_drafts::Reading;
+use nicteam_drafts::Teams;
+use nicteam_drafts::draft::{Draft, in_kernels_words};
+use nicteam_drafts::names::shown;
+use nicteam_drafts::{Address, Import, Route};
+use nicteam_scripts::commands::{self, Command};
+use nicteam_syntax::At;
+use nicteam_syntax::shell::quoted;
+use nicteam_syntax::tree::{Node, Value};
+use nicteam_syntax::{Source, json};
 
 use super::all::Interfaces;
 use super::disable::{Role, comment_out_line, disable};
@@ -10,14 +20,7 @@ use super::interface::{BRIDGE_STAYS, Interface, names_members, read_options};
 use super::line::Line;
 use super::parts::{Kind, Part, parts};
 use super::routes;
-use crate::commands::{self, Command};
-use crate::draft::{Draft, in_kernels_words};
-use crate::names::shown;
-use crate::reading::{At, Reading};
-use crate::shell::quoted;
-use crate::teams::Teams;
-use crate::tree::{Node, Value};
-use crate::{Address, Import, Route, Source, json, teamd};
+use crate::teamd;
 
 pub(super) fn read(sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
     let mut teams = Teams::new(sources).with_members(members);
@@ -239,7 +242,7 @@ fn add_options(reading: &mut Reading<'_>, draft: &mut Draft, options: &[&str], l
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
         let is_same = |held: &String| in_kernels_words(name, value).is_ok_and(|(_, value)| value == *held);
         let held =
-            nicteam_team::ConfigOption::named(name).and_then(|option| draft.value(option.name)).map(str::to_owned);
+            nicteam_options::ConfigOption::named(name).and_then(|option| draft.value(option.name)).map(str::to_owned);
         match held {
             Some(held) if is_same(&held) => {}
             Some(held) => {

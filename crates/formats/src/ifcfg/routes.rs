@@ -1,10 +1,12 @@
 //! `route-bond0` of RHEL's, `routes` and `ifroute-bond0` of SUSE's.
 
+use nicteam_drafts::Reading;
+use nicteam_drafts::draft::Draft;
+use nicteam_drafts::{Address, Route, RouteError, RouteWords};
+use nicteam_syntax::At;
+
 use super::disable::comment_out_line;
 use super::parts::Part;
-use crate::draft::Draft;
-use crate::reading::{At, Reading};
-use crate::{Address, Route, RouteError, RouteWords};
 
 /// `10.9.0.0/16 via 10.0.0.9`, or `ADDRESS0=10.9.0.0`, `NETMASK0=`, `GATEWAY0=`, `METRIC0=`.
 pub(super) fn read(reading: &mut Reading<'_>, part: &Part<'_>, device: &str, drafts: &mut [Draft]) {

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use nicteam_drafts::Reading;
+use nicteam_drafts::draft::Draft;
+use nicteam_drafts::names::shown;
+use nicteam_drafts::{Address, Route};
+
 use super::bond::Bond;
 use super::stanza::Stanza;
-use crate::draft::Draft;
-use crate::names::shown;
-use crate::reading::Reading;
-use crate::{Address, Route};
 
 impl Bond<'_> {
     /// Addresses, routes, MTU and whatever else the stanza has.

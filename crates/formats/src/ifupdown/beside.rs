@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use nicteam_drafts::Reading;
+use nicteam_drafts::draft::Draft;
+use nicteam_syntax::At;
+
 use super::members::{Way, joinings};
 use super::sourced::named;
 use super::stanza::File;
-use crate::draft::Draft;
-use crate::reading::{At, Reading};
 
 /// Files that are named and were not given.
 pub(super) fn not_given(reading: &mut Reading<'_>, file: &File) {

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use nicteam_drafts::draft::Draft;
+use nicteam_syntax::At;
+
 use super::index::Index;
 use super::members::master;
 use super::stanza::Stanza;
-use crate::draft::Draft;
-use crate::reading::At;
 
 /// A bond while it is read.
 pub(super) struct Bond<'f> {

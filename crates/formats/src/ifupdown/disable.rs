@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use nicteam_drafts::Reading;
+use nicteam_drafts::draft::Draft;
+
 use super::bond::Bond;
 use super::lines::Line;
 use super::members::master;
 use super::stanza::Stanza;
-use crate::draft::Draft;
-use crate::reading::Reading;
 
 /// Nothing builds the bond and its members at boot any more.
 pub(super) fn disable(reading: &mut Reading<'_>, bond: &Bond<'_>, draft: &Draft) {

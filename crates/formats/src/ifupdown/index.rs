@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use nicteam_scripts::commands::Command;
+
 use super::interfaces::Automatic;
 use super::members::{Way, joinings, master};
 use super::stanza::{File, Stanza};
-use crate::commands::Command;
 
 /// Stanzas by what they are about, each list in the order of the files.
 #[derive(Default)]

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use nicteam_drafts::Reading;
+use nicteam_drafts::names::fits;
+use nicteam_syntax::{Place, Source};
+
 use super::lines::Line;
 use super::members::{Way, joinings, master};
 use super::stanza::{self, File};
-use crate::names::fits;
-use crate::reading::Reading;
-use crate::{Place, Source};
 
 /// `/etc/network/interfaces`, and the files that it names.
 #[derive(Clone, Debug, Default)]

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use crate::commands;
-use crate::reading::At;
+use nicteam_scripts::commands;
+use nicteam_syntax::At;
 
 /// A line, with those that continue it.
 #[derive(Clone, Debug)]

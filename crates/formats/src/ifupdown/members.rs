@@ -1,9 +1,10 @@
 //! The ways in which a stanza gives devices to a bond, or to a bridge.
 
+use nicteam_scripts::commands::Command;
+use nicteam_syntax::At;
+
 use super::lines::Line;
 use super::stanza::Stanza;
-use crate::commands::Command;
-use crate::reading::At;
 
 /// ifenslave's name, its older one, those of ifupdown2 and ifupdown-ng, and that of Open vSwitch's scripts.
 const OF_BOND: [&str; 5] = ["bond_slaves", "slaves", "bond_members", "bond_ports", "ovs_bonds"];

@@ -1,12 +1,14 @@
 //! Open vSwitch's bonds, bridges and ports (its `debian/ifupdown.sh` and `openvswitch-switch.README.Debian`, 3.1).
 
+use nicteam_drafts::Reading;
+use nicteam_drafts::draft::Draft;
+use nicteam_scripts::openvswitch;
+use nicteam_syntax::At;
+use nicteam_syntax::shell::quoted;
+
 use super::bond::Bond;
 use super::lines::Line;
 use super::stanza::{File, Stanza};
-use crate::draft::Draft;
-use crate::openvswitch;
-use crate::reading::{At, Reading};
-use crate::shell::quoted;
 
 /// What a stanza is to Open vSwitch.
 fn kind(stanza: &Stanza) -> Option<&str> {

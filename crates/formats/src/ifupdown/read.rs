@@ -3,7 +3,15 @@
 use std::collections::BTreeSet;
 
 use nicteam_diagnostics::Diagnostics;
-use nicteam_team::ConfigOption;
+use nicteam_drafts::Import;
+use nicteam_drafts::Reading;
+use nicteam_drafts::Teams;
+use nicteam_drafts::draft::Draft;
+use nicteam_drafts::names::shown;
+use nicteam_options::ConfigOption;
+use nicteam_scripts::commands::{self, Command};
+use nicteam_syntax::At;
+use nicteam_syntax::Source;
 
 use super::addresses::is_address;
 use super::bond::{Bond, is_of};
@@ -12,12 +20,6 @@ use super::lines::Line;
 use super::members::{Joining, Way, is_list, joinings, master};
 use super::stanza::{self, File, Stanza};
 use super::{beside, disable, openvswitch};
-use crate::commands::{self, Command};
-use crate::draft::Draft;
-use crate::names::shown;
-use crate::reading::{At, Reading};
-use crate::teams::Teams;
-use crate::{Import, Source};
 
 pub(super) fn read(sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
     let mut reading = Reading::new(sources);
@@ -425,6 +427,6 @@ fn read_list(reading: &mut Reading<'_>, draft: &mut Draft, list: &Joining<'_>) {
 /// True if a member's stanza says what the bond's says.
 fn is_repeated(draft: &Draft, option: &str, value: &str) -> bool {
     let held = ConfigOption::named(option).and_then(|of| draft.value(of.name));
-    let says = crate::draft::in_kernels_words(option, value.split_whitespace().next().unwrap_or_default());
+    let says = nicteam_drafts::draft::in_kernels_words(option, value.split_whitespace().next().unwrap_or_default());
     says.is_ok_and(|(_, value)| held == Some(value.as_str()))
 }

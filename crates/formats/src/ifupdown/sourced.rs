@@ -1,8 +1,9 @@
 //! Which of the files that are given ifupdown reads, and where: those that `source` and its kin name.
 
+use nicteam_drafts::names::fits;
+use nicteam_syntax::Source;
+
 use super::lines::{Line, lines};
-use crate::Source;
-use crate::names::fits;
 
 /// Files that a line names, by a path that counts from the folder of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,11 @@
 //! Logical lines -> stanzas.
 
+use nicteam_drafts::Reading;
+use nicteam_drafts::names::shown;
+use nicteam_syntax::At;
+
 use super::lines::{Line, lines};
 use super::sourced::Given;
-use crate::names::shown;
-use crate::reading::{At, Reading};
 
 /// A definition of a device: `iface bond0 inet static` and its options.
 #[derive(Clone, Debug)]

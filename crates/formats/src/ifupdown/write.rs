@@ -1,8 +1,9 @@
 //! Teams -> `/etc/network/interfaces.d/NAME`.
 
-use crate::format::Written;
-use crate::kernel::{self, Bond};
-use crate::{Address, Network, Route, Source, Team};
+use nicteam_drafts::Written;
+use nicteam_drafts::kernel::{self, Bond};
+use nicteam_drafts::{Address, Network, Route, Team};
+use nicteam_syntax::Source;
 
 /// What the hooks of ifenslave 2.13 write into sysfs.
 const OPTIONS: [&str; 19] = [

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::draft::Draft;
-use crate::ini::{self, Entry, Ini};
-use crate::names::shown;
-use crate::reading::{At, Reading};
-use crate::shell::quoted;
-use crate::{Address, Route};
+use nicteam_drafts::Reading;
+use nicteam_drafts::draft::Draft;
+use nicteam_drafts::names::shown;
+use nicteam_drafts::{Address, Route};
+use nicteam_syntax::At;
+use nicteam_syntax::ini::{self, Entry, Ini};
+use nicteam_syntax::shell::quoted;
 
 /// Reads what a profile says of both families; `metric` is that of routes that have none.
 pub(super) fn read(reading: &mut Reading<'_>, draft: &mut Draft, (ini, at): (&Ini, &At), metric: u32) {

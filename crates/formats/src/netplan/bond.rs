@@ -4,16 +4,17 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use nicteam_diagnostics::{Problem, nearest};
+use nicteam_drafts::Teams;
+use nicteam_drafts::names::{host_mac, mtu};
+use nicteam_drafts::{Address, Route};
+use nicteam_syntax::shell::quoted;
+use nicteam_syntax::tree::{Entry, Node, Value};
 
 use super::definition::{self, Definition, Found, cloud_init, names};
 use super::devices::Devices;
 use super::parameters;
 use super::value::{OPENVSWITCH, boolean};
-use crate::names::{host_mac, mtu};
-use crate::shell::quoted;
-use crate::teams::Teams;
-use crate::tree::{Entry, Node, Value};
-use crate::{Address, Route, keyfile};
+use crate::keyfile;
 
 /// Reads what one file says of a bond: lists add up, the last value counts.
 pub(super) fn read(definition: &Definition<'_>, found: &Found<'_>, devices: &Devices<'_>, teams: &mut Teams<'_>) {

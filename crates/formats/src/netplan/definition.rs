@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use nicteam_drafts::Teams;
+use nicteam_syntax::At;
+use nicteam_syntax::tree::{Entry, Node, Value};
+
 use crate::cloud_init::OFF;
-use crate::reading::At;
-use crate::teams::Teams;
-use crate::tree::{Entry, Node, Value};
 
 /// The definitions of all files, in netplan's order.
 #[derive(Default)]

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use nicteam_diagnostics::Problem;
+use nicteam_drafts::Teams;
+use nicteam_syntax::At;
+use nicteam_syntax::shell::quoted;
+use nicteam_syntax::tree::{Node, Value};
 
 use super::definition::{Definition, Found, cloud_init, key, names};
 use super::value::boolean;
-use crate::reading::At;
-use crate::shell::quoted;
-use crate::teams::Teams;
-use crate::tree::{Node, Value};
 
 /// The definitions of devices that are there without netplan.
 pub(super) struct Devices<'a> {

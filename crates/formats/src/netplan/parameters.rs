@@ -1,12 +1,12 @@
 //! `parameters` of a bond (netplan 0.106, src/parse.c, `bond_params_handlers`).
 
 use nicteam_diagnostics::{Problem, list, nearest};
+use nicteam_drafts::Teams;
+use nicteam_syntax::tree::{Entry, Node};
 
 use super::definition::Definition;
 use super::devices::Devices;
 use super::value::{boolean, milliseconds};
-use crate::teams::Teams;
-use crate::tree::{Entry, Node};
 
 /// How a value is written.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use nicteam_drafts::{Network, Team, Written, kernel};
+use nicteam_syntax::Source;
+
 use super::parameters::{DROPPED, Kind, PARAMETERS};
-use crate::{Network, Source, Team, Written, kernel};
 
 /// Read behind what an installer writes.
 const PATH: &str = "/etc/netplan/60-nicteam.yaml";

@@ -1,17 +1,19 @@
 //! Files -> teams, what stays, and what to switch off.
 
 use nicteam_diagnostics::{Diagnostics, nearest};
+use nicteam_drafts::OnceEach;
+use nicteam_drafts::Reading;
+use nicteam_drafts::Teams;
+use nicteam_drafts::draft::{Draft, signless};
+use nicteam_drafts::names::{fits, shown};
+use nicteam_drafts::{Address, Import, Route};
+use nicteam_syntax::At;
+use nicteam_syntax::Source;
+use nicteam_syntax::ini::{self, Entry, Flavour, Ini, Section, flag};
+use nicteam_syntax::shell::quoted;
 
 use super::keys::{KEYS, Unit};
 use super::time;
-use crate::draft::{Draft, signless};
-use crate::ini::{self, Entry, Flavour, Ini, Section, flag};
-use crate::names::{fits, shown};
-use crate::once_each::OnceEach;
-use crate::reading::{At, Reading};
-use crate::shell::quoted;
-use crate::teams::Teams;
-use crate::{Address, Import, Route, Source};
 
 const STAYS: &str = "it stays in the old place: its file works on the team's device as on a bond's";
 

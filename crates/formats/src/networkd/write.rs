@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use nicteam_drafts::Written;
+use nicteam_drafts::kernel::{self, Bond};
+use nicteam_drafts::{Network, Team};
+use nicteam_syntax::Source;
+
 use super::keys::{KEYS, Unit};
-use crate::format::Written;
-use crate::kernel::{self, Bond};
-use crate::{Network, Source, Team};
 
 pub(super) fn write(network: &Network) -> Written {
     let mut written = Written::default();

@@ -1,6 +1,6 @@
 //! Arista (EOS 4.28, "Port Channels and LACP").
 
-use nicteam_team::HashPolicy;
+use nicteam_options::HashPolicy;
 
 use super::dialect::{Dialect, Group, Hashed, Lines, Words};
 

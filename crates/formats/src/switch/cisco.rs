@@ -1,6 +1,6 @@
 //! A Catalyst (Cisco IOS 15.0(2)SE, "Configuring EtherChannels").
 
-use nicteam_team::HashPolicy;
+use nicteam_options::HashPolicy;
 
 use super::dialect::{Dialect, Group, Hashed, Lines, Words};
 

@@ -1,8 +1,7 @@
 //! What a maker's file gives, and what it is asked for.
 
-use nicteam_team::{AggrLayers, Config, HashPolicy};
-
-use crate::Team;
+use nicteam_drafts::Team;
+use nicteam_options::{AggrLayers, Config, HashPolicy};
 
 /// What to type at the switches of a maker. Which of their ports the members lead to nobody knows here.
 pub(super) trait Dialect: Sync {

@@ -1,6 +1,6 @@
 //! Juniper (Junos 21.4, "Aggregated Ethernet Interfaces", with the words of EX and QFX).
 
-use nicteam_team::HashPolicy;
+use nicteam_options::HashPolicy;
 
 use super::dialect::{Dialect, Group, Hashed, Lines, Words};
 

@@ -1,6 +1,6 @@
 //! MikroTik (RouterOS 7, "Bonding"): a switch of theirs bonds as a host does, and bridges the bond.
 
-use nicteam_team::HashPolicy;
+use nicteam_options::HashPolicy;
 
 use super::dialect::{Dialect, Group, Hashed, Lines, Words};
 

@@ -1,6 +1,6 @@
 //! HP ProCurve and Aruba (ArubaOS-Switch 16, "Port Trunking"), whose groups are called trunks.
 
-use nicteam_team::HashPolicy;
+use nicteam_options::HashPolicy;
 
 use super::dialect::{Dialect, Group, Hashed, Lines, Words};
 

@@ -1,11 +1,11 @@
 //! `ports`: the members, and which of them is preferred.
 
 use nicteam_diagnostics::Problem;
+use nicteam_drafts::Teams;
+use nicteam_syntax::At;
+use nicteam_syntax::tree::{Entry, Node};
 
 use super::values::{boolean, unknown};
-use crate::reading::At;
-use crate::teams::Teams;
-use crate::tree::{Entry, Node};
 
 const PORT: &[&str] = &["prio", "sticky", "queue_id", "lacp_prio", "lacp_key", "link_watch"];
 
@@ -77,8 +77,8 @@ pub(crate) fn prefer(teams: &mut Teams<'_>, team: usize, ports: &[Port]) {
     }
     let Some(best) = ports.iter().map(|port| port.prio).max() else { return };
     let mut preferred = ports.iter().filter(|port| port.prio == best);
-    let uses_primary = teams.option(team, "mode").and_then(|mode| mode.parse::<nicteam_team::Mode>().ok());
-    if !uses_primary.is_some_and(nicteam_team::Mode::uses_primary) || ports.len() < 2 {
+    let uses_primary = teams.option(team, "mode").and_then(|mode| mode.parse::<nicteam_options::Mode>().ok());
+    if !uses_primary.is_some_and(nicteam_options::Mode::uses_primary) || ports.len() < 2 {
         return;
     }
     let (Some(primary), None) = (preferred.next(), preferred.next()) else {

@@ -1,8 +1,7 @@
 //! Values as teamd takes them, and keys that it does not know.
 
 use nicteam_diagnostics::{Problem, list, nearest};
-
-use crate::tree::{Entry, Node, Value};
+use nicteam_syntax::tree::{Entry, Node, Value};
 
 pub(super) fn unknown(entry: &Entry, key: &str, known: &[&str]) -> Problem {
     let problem = Problem::at(&entry.key_span, format!("teamd has no `{key}` here"));

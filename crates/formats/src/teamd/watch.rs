@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 
 use nicteam_diagnostics::Problem;
-use nicteam_team::Config;
+use nicteam_drafts::Teams;
+use nicteam_options::Config;
+use nicteam_syntax::At;
+use nicteam_syntax::shell::quoted;
+use nicteam_syntax::tree::{Entry, Node};
 
 use super::values::{boolean, one_or_more, unknown};
-use crate::reading::At;
-use crate::shell::quoted;
-use crate::teams::Teams;
-use crate::tree::{Entry, Node};
 
 const ETHTOOL: &[&str] = &["name", "delay_up", "delay_down"];
 const PING: &[&str] = &[

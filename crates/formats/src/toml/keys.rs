@@ -1,4 +1,4 @@
-//! The table of keys: what each takes and means. Beside them stand the options of bonding, `nicteam_team::Config::OPTIONS`.
+//! The table of keys: what each takes and means. Beside them stand the options of bonding, `nicteam_options::Config::OPTIONS`.
 
 /// A key of `[teams.NAME]` that is no option of bonding.
 pub(super) struct Key {

@@ -1,16 +1,19 @@
 //! The text -> teams.
 
-use nicteam_diagnostics::{Diagnostics, Problem, list, nearest, toml_syntax};
-use nicteam_team::{Config, ConfigOption};
 // The crate: this format has the same name.
 use ::toml::Spanned;
 use ::toml::de::{DeString, DeTable, DeValue};
 
+use nicteam_diagnostics::{Diagnostics, Problem, list, nearest, toml_syntax};
+use nicteam_drafts::Reading;
+use nicteam_drafts::draft::{Conflicts, Draft, check_together};
+use nicteam_drafts::names::shown;
+use nicteam_drafts::{Import, Network, Route};
+use nicteam_options::{Config, ConfigOption};
+use nicteam_syntax::At;
+use nicteam_syntax::Source;
+
 use super::keys::{DATAPLANES, KEYS, Key, Takes};
-use crate::draft::{Conflicts, Draft, check_together};
-use crate::names::shown;
-use crate::reading::{At, Reading};
-use crate::{Import, Network, Route, Source};
 
 /// What to do about a file that is none of ours.
 const NOT_TOML: &str = "docs/import.md describes the file; `nicteam import` reads those of other programs";

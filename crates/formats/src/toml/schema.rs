@@ -1,10 +1,10 @@
 //! The table of keys as a JSON schema for editors, and as the reference in the documentation.
 
-use nicteam_team::{Config, ConfigOption, Mode, Values};
+use nicteam_drafts::names::LONGEST_TEAM_NAME;
+use nicteam_options::{Config, ConfigOption, Mode, Values};
 use serde_json::{Map, Value, json};
 
 use super::keys::{DATAPLANES, KEYS, Key, Takes};
-use crate::names::LONGEST_TEAM_NAME;
 
 /// The JSON schema (draft 7, which editors' TOML plugins know) of `/etc/nicteam/*.toml`, pretty, with a final newline.
 pub fn schema() -> String {

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nicteam_team::{ConfigOption, Values};
-
-use crate::{Import, Left, Team};
+use nicteam_drafts::{Import, Left, Team};
+use nicteam_options::{ConfigOption, Values};
 
 pub(super) fn write(import: &Import) -> String {
     let mut out = String::new();

@@ -1,7 +1,7 @@
 //! The real `ovs-vsctl` beside what is read here: the same output, the same words where it refuses, the same exit code.
 
-use nicteam_formats::ovs_vsctl::quoted;
 use nicteam_testnet::{OpenVSwitch, is_soak};
+use nicteam_vsctl::quoted;
 
 use crate::t5::Console;
 use crate::words;

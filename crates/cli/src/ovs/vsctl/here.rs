@@ -2,8 +2,8 @@
 
 use nicteam_daemon::StateStore;
 use nicteam_daemon::control::{Client, teams};
-use nicteam_formats::ovs_vsctl::{Bridge, Port, Switch};
 use nicteam_sys::netlink::{Link, Netlink};
+use nicteam_vsctl::{Bridge, Port, Switch};
 
 use crate::failure::Failure;
 

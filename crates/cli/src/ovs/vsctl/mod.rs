@@ -8,7 +8,7 @@ mod undo;
 
 use std::process::ExitCode;
 
-use nicteam_formats::ovs_vsctl::{self, Done, Error, ErrorKind, Warning};
+use nicteam_vsctl::{self as ovs_vsctl, Done, Error, ErrorKind, Warning};
 
 use crate::failure::Failure;
 use crate::say;

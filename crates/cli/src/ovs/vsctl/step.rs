@@ -1,8 +1,8 @@
 //! One step of a line, done.
 
 use nicteam_daemon::control::Request;
-use nicteam_formats::ovs_vsctl::Step;
 use nicteam_sys::netlink::{Link, Netlink};
+use nicteam_vsctl::Step;
 
 use super::bonds;
 use super::here::{BOND, BRIDGE};

@@ -1,8 +1,8 @@
 //! The steps of a line, done: all of them or, as far as that can be had, none.
 
 use nicteam_dataplane::TeamDevice;
-use nicteam_formats::ovs_vsctl::Step;
 use nicteam_sys::process;
+use nicteam_vsctl::Step;
 
 use super::here::Here;
 use super::undo::Undo;

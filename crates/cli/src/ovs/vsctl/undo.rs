@@ -1,8 +1,8 @@
 //! What takes a step back, if a later one of its line fails.
 
 use nicteam_daemon::{PersistedTeam, StateStore};
-use nicteam_formats::ovs_vsctl::Step;
 use nicteam_sys::netlink::{Link, Netlink};
+use nicteam_vsctl::Step;
 
 use super::here::BOND;
 use super::{bonds, step as one};
