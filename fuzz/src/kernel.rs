@@ -1,4 +1,4 @@
-//! What the kernel says (crate `sys`).
+//! What the kernel says (crates `netlink` and `sys`).
 
 use nicteam_sys::decoders;
 
@@ -10,7 +10,7 @@ pub const ALL: &[(&str, Property)] = &[("kernel", kernel), ("echo", echo)];
 
 /// Netlink datagrams and `struct tcp_info` are understood or passed over.
 pub fn kernel(bytes: &[u8]) -> bool {
-    decoders::every(bytes)
+    nicteam_netlink::reads(bytes) | decoders::tcp_info(bytes)
 }
 
 /// Answers to echo requests, as raw sockets give them, are read within their bytes: the first byte says whether by IPv4.

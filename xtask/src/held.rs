@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use nicteam_sys::netlink::Netlink;
+use nicteam_netlink::Netlink;
 use nicteam_sys::netns::NetNs;
 use nicteam_sys::process;
 use nix::sys::signal::{Signal, kill};

@@ -9,8 +9,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use nicteam_netlink::Link;
 use nicteam_sys::Context;
-use nicteam_sys::netlink::Link;
 use nix::fcntl::Flock;
 use serde::{Deserialize, Serialize};
 

@@ -13,7 +13,7 @@
 
 use std::fmt::Write;
 
-use nicteam_sys::netlink::{AddrGenMode, Link, MAX_ALIAS};
+use nicteam_netlink::{AddrGenMode, Link, MAX_ALIAS};
 use nicteam_wire::Mac;
 
 /// What a device was before it joined.

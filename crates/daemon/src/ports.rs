@@ -1,8 +1,8 @@
 //! Member devices: how they enter a team, what the team may ask of them, how they leave.
 
 use nicteam_dataplane::Port;
+use nicteam_netlink::{AddrGenMode, Link, Netlink};
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_sys::netlink::{AddrGenMode, Link, Netlink};
 use nicteam_sys::netns;
 use nicteam_team::{Duplex, MemberId, MemberLink};
 use nicteam_wire::Mac;

@@ -1,8 +1,8 @@
 //! A team that an ended process left, and that nobody is to run any more.
 
 use nicteam_dataplane::{Choice, Dataplane, Port, Programs, TeamDevice};
-use nicteam_sys::netlink::{Link, Netlink};
-use nicteam_sys::nft;
+use nicteam_netlink::nft;
+use nicteam_netlink::{Link, Netlink};
 use nicteam_team::MemberId;
 use nicteam_wire::Mac;
 

@@ -3,7 +3,7 @@
 //! Linux drivers/net/bonding/bond_main.c, `bond_verify_device_path`: a frame that
 //! leaves such a device carries the tags of the VLAN devices on its way down.
 
-use nicteam_sys::netlink::Link;
+use nicteam_netlink::Link;
 use nicteam_wire::{Mac, Vlan};
 
 /// A device above a team, or the team's own.

@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use nicteam_dataplane::{Choice, Dataplane, Kind, Port, Programs, TeamDevice, open};
-use nicteam_sys::netlink::{Netlink, VethEnd};
+use nicteam_netlink::{Netlink, VethEnd};
 use nicteam_sys::netns::NetNs;
 use nicteam_sys::tcp;
 use nicteam_team::{Choose, MemberId, Plan, PlanMember, Receive, Rewrite};

@@ -1,7 +1,7 @@
 //! The team device: one end of a veth pair.
 
+use nicteam_netlink::{AddrGenMode, Link, Netlink, VethEnd};
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_sys::netlink::{AddrGenMode, Link, Netlink, VethEnd};
 use nicteam_sys::random;
 use nicteam_team::MAX_QUEUE_ID;
 use nicteam_wire::Mac;

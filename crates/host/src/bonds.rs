@@ -7,8 +7,8 @@ use nicteam_daemon::control::{Client, TeamState, teams};
 use nicteam_daemon::{StateStore, TeamStatus};
 use nicteam_dataplane::Choice;
 use nicteam_formats::{Address, Disable, Import, Left, Place, Route, Team, quoted};
-use nicteam_sys::netlink::Netlink;
-use nicteam_sys::netlink::object::{self, Device};
+use nicteam_netlink::Netlink;
+use nicteam_netlink::object::{self, Device};
 use nicteam_team::{Config, ConfigOption};
 use nicteam_wire::Mac;
 

@@ -6,7 +6,7 @@ use nicteam_daemon::Notes;
 use nicteam_daemon::control::{TeamState, teams};
 use nicteam_dataplane::TeamDevice;
 use nicteam_formats::Team;
-use nicteam_sys::netlink::object::{Address, Route};
+use nicteam_netlink::object::{Address, Route};
 use serde::Serialize;
 
 use crate::facts::Facts;

@@ -6,8 +6,8 @@ use std::path::Path;
 use nicteam_daemon::Notes;
 use nicteam_daemon::control::{Client, Refusal, RefusalKind, Request, wait_until_free};
 use nicteam_dataplane::TeamDevice;
-use nicteam_sys::netlink::Netlink;
-use nicteam_sys::netlink::object::Neighbour;
+use nicteam_netlink::Netlink;
+use nicteam_netlink::object::Neighbour;
 
 use crate::Error;
 use crate::awaited;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 
 use nicteam_formats::Team;
-use nicteam_sys::netlink::object::{Address, Route};
+use nicteam_netlink::object::{Address, Route};
 
 use crate::found::{Found, Place};
 use crate::order;

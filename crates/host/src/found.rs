@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use nicteam_sys::netlink::object::{Address, Device, Neighbour, Route, Rule};
+use nicteam_netlink::object::{Address, Device, Neighbour, Route, Rule};
 use nicteam_wire::Mac;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use nicteam_dataplane::TeamDevice;
-use nicteam_sys::netlink::object::{Address, Neighbour, Route};
-use nicteam_sys::netlink::{Link, Netlink};
+use nicteam_netlink::object::{Address, Neighbour, Route};
+use nicteam_netlink::{Link, Netlink};
 use nicteam_sys::netns;
 use nicteam_sys::packet::SendSocket;
 use nicteam_wire::{Arp, Mac, Ndisc};

@@ -4,7 +4,7 @@
 //! machine's run, and where somebody has put it on a disk the journal of an earlier run is forgotten: it names its boot.
 
 use nicteam_daemon::Notes;
-use nicteam_sys::netlink::object::{Address, Route};
+use nicteam_netlink::object::{Address, Route};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;

@@ -6,8 +6,8 @@ use nicteam_daemon::control::TeamState;
 pub(crate) use nicteam_daemon::team_of;
 use nicteam_dataplane::TeamDevice;
 use nicteam_formats::{Team, quoted};
-use nicteam_sys::netlink::Link;
-use nicteam_sys::netlink::object::{Address, Device, Nexthop};
+use nicteam_netlink::Link;
+use nicteam_netlink::object::{Address, Device, Nexthop};
 
 use crate::Refusal;
 use crate::facts::Facts;

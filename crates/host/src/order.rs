@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use nicteam_sys::netlink::object::{Address, Neighbour, Route, Rule};
+use nicteam_netlink::object::{Address, Neighbour, Route, Rule};
 
 use crate::found::{Above, Found, Place};
 use crate::step::{Step, TEAM};

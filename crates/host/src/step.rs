@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use nicteam_sys::netlink::object::{Address, Neighbour, Route, Rule};
+use nicteam_netlink::object::{Address, Neighbour, Route, Rule};
 
 use crate::found::Above;
 use crate::survey::Sysctls;

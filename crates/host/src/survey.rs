@@ -5,8 +5,8 @@ use std::net::Ipv6Addr;
 use std::path::Path;
 
 use nicteam_dataplane::TeamDevice;
-use nicteam_sys::netlink::object::{Address, Device, Neighbour, Nexthop, Route, Rule};
-use nicteam_sys::netlink::{Link, Netlink};
+use nicteam_netlink::object::{Address, Device, Neighbour, Nexthop, Route, Rule};
+use nicteam_netlink::{Link, Netlink};
 use nicteam_sys::netns;
 
 use crate::Error;

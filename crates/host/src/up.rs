@@ -11,8 +11,8 @@ use nicteam_daemon::control::{Client, Request, TeamState, teams};
 use nicteam_daemon::{Notes, PersistedTeam, StateStore};
 use nicteam_dataplane::TeamDevice;
 use nicteam_formats::Team;
-use nicteam_sys::netlink::Netlink;
-use nicteam_sys::netlink::object::Route;
+use nicteam_netlink::Netlink;
+use nicteam_netlink::object::Route;
 use nicteam_sys::process;
 
 use crate::awaited;

@@ -6,8 +6,8 @@ use nicteam_dataplane::MEMBER_PREF;
 use nicteam_host::doctor::facts::{Bundle, Device, Heard, HostFacts, Kernel, Owner};
 use nicteam_host::doctor::{Finding, Weight, findings};
 use nicteam_host::managers::{Claim, Severity};
+use nicteam_netlink::IngressFilter;
 use nicteam_sys::ethtool::{Feature, Room};
-use nicteam_sys::netlink::IngressFilter;
 use nicteam_wire::{Lacpdu, Lldp, LldpAggregation, Mac, PortInfo};
 use proptest::prelude::*;
 

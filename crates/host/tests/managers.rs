@@ -1,7 +1,7 @@
 //! Who manages a device, by what stands in files.
 
 use nicteam_host::managers::{Claim, Severity, claims, network_manager};
-use nicteam_sys::netlink::Link;
+use nicteam_netlink::Link;
 
 use crate::common::{Root, link};
 

@@ -1,8 +1,8 @@
 //! What a device counted, for those whose frames nobody else counts.
 
+use nicteam_netlink::Netlink;
+use nicteam_netlink::shape;
 use nicteam_record::MemberSample;
-use nicteam_sys::netlink::Netlink;
-use nicteam_sys::shape;
 use nix::libc;
 
 use crate::error::Failure;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use nicteam_dataplane::Kind;
 use nicteam_load::{cpu, share};
+use nicteam_netlink::shape::Granularity;
 use nicteam_record::Environment;
 use nicteam_sys::process;
-use nicteam_sys::shape::Granularity;
 
 use crate::error::Error;
 use crate::options::Options;

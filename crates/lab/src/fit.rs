@@ -10,7 +10,7 @@
 use nicteam_dataplane::Kind;
 use nicteam_experiment::{Experiment, GranularityChoice};
 use nicteam_load::cpu;
-use nicteam_sys::shape::Granularity;
+use nicteam_netlink::shape::Granularity;
 
 use crate::error::Error;
 

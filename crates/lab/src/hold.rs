@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use nicteam_experiment::{Event, Experiment, Run, Topology, Workload};
-use nicteam_sys::shape::Granularity;
+use nicteam_netlink::shape::Granularity;
 
 use crate::error::Error;
 use crate::fit::{dataplane, granularity};

@@ -7,9 +7,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use nicteam_experiment::{Experiment, Run, Team, Timed};
+use nicteam_netlink::shape::Granularity;
 use nicteam_record::{self as record, Bundle, EventKind, Record, Skipped, Unfinished};
 use nicteam_sys::process;
-use nicteam_sys::shape::Granularity;
 
 use crate::environment::{busy_now, environment};
 use crate::error::Error;

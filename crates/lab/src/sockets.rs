@@ -1,6 +1,6 @@
 //! TCP sockets as the kernel knows them.
 
-use nicteam_sys::inet_diag::TcpSocket;
+use nicteam_netlink::inet_diag::TcpSocket;
 
 use crate::protocol::FlowSample;
 

@@ -12,8 +12,8 @@ use nicteam_lab::protocol::{AddTeam, AgentSample, ConnectionSpec, Done, Message,
 use nicteam_lab::task::{Ends, Kind};
 use nicteam_lab::testbed::{Action, Deployment, Report, Setting, TeamRuns, Testbed};
 use nicteam_lab::{Counted, Engine, Error, Failure, Options, Output, Progress, Running, run};
+use nicteam_netlink::Netlink;
 use nicteam_record::{Connection, ConnectionSample, EventKind, Member, MemberSample, Port, Run};
-use nicteam_sys::netlink::Netlink;
 use serde_json::{Value, json};
 
 const FILE: &str = r#"

@@ -1,7 +1,7 @@
 //! What was read of a host.
 
 use nicteam_bundles::Bundle;
-use nicteam_sys::netlink::Link;
+use nicteam_netlink::Link;
 use serde::{Deserialize, Serialize};
 
 /// The bundles of a host at one moment.

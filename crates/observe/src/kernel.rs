@@ -3,9 +3,9 @@
 use std::fs;
 
 use nicteam_bundles::{Bundle, Kind, Lacp, Member, Port, read::proc};
+use nicteam_netlink::object::Device;
+use nicteam_netlink::{Link, Netlink};
 use nicteam_options::{HashPolicy, Mode};
-use nicteam_sys::netlink::object::Device;
-use nicteam_sys::netlink::{Link, Netlink};
 
 use crate::host::{Host, mac};
 

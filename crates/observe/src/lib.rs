@@ -19,9 +19,9 @@ pub mod traffic;
 use std::path::Path;
 
 use nicteam_bundles::{Bundle, Member};
+use nicteam_netlink::{Link, Netlink};
 use nicteam_sys::Result;
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_sys::netlink::{Link, Netlink};
 
 use host::{mac, named};
 

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use nicteam_bundles::{Counters, Sample};
+use nicteam_netlink::{Link, LinkStats, Netlink};
 use nicteam_sys::Result;
-use nicteam_sys::netlink::{Link, LinkStats, Netlink};
 
 /// Reads counters by one netlink socket.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use nicteam_bundles::{Bundle, Kind, Lacp, Member, Port, PortEnd, Problem};
 use nicteam_daemon::control::{Client, Listed, TeamState, teams};
 use nicteam_daemon::{Aggregation, MemberState, PortState, TeamStatus, team_of};
+use nicteam_netlink::Link;
 use nicteam_options::Mode;
-use nicteam_sys::netlink::Link;
 
 use crate::host::{Host, named};
 

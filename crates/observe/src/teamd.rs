@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use nicteam_bundles::{Bundle, Kind, Member, read};
-use nicteam_sys::netlink::Link;
+use nicteam_netlink::Link;
 use nicteam_sys::process;
 
 use crate::host::Host;

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use nicteam_bundles::traffic::{Connection, FlowKey, Headers, Own, TCP, Way};
 use nicteam_bundles::{Bundle, Rates};
+use nicteam_netlink::inet_diag::{TcpSocket, TcpSockets};
+use nicteam_netlink::{Link, Netlink};
 use nicteam_sys::headers::{self, Headers as Socket};
-use nicteam_sys::inet_diag::{TcpSocket, TcpSockets};
-use nicteam_sys::netlink::{Link, Netlink};
 use nicteam_sys::packet::SendSocket;
 use nicteam_sys::{Error, Result, process};
 use nicteam_wire::{Arp, Mac};

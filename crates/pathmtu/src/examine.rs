@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use nicteam_netlink::Netlink;
 use nicteam_sys::echo::{
     Between, Cause, EchoSocket, Fragmentation, PieceSocket, PortAnswer, PortProbe, Question, Refusal,
 };
-use nicteam_sys::netlink::Netlink;
 use nicteam_sys::{Context, Error, Result};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};

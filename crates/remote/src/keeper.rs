@@ -14,7 +14,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nicteam_sys::netlink::{Link, Netlink};
+use nicteam_netlink::{Link, Netlink};
 use nicteam_sys::netns::NetNs;
 use nicteam_sys::process;
 use serde::{Deserialize, Serialize};

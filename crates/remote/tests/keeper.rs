@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use nicteam_netlink::Netlink;
 use nicteam_remote::keeper::{self, AGENT, KEEP, Keep};
 use nicteam_remote::look::{self, Root, Wanted};
 use nicteam_remote::{shell, trouble};
-use nicteam_sys::netlink::Netlink;
 use nicteam_sys::{netns, process};
 use nicteam_testnet::{Host, SshServers, Switch, assert_becomes, cable, loose_cable};
 use nix::sys::signal::{Signal, kill};

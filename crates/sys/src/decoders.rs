@@ -1,13 +1,10 @@
 //! All that is read of what the kernel says, for those who try any bytes on it.
 
-use crate::{echo, netlink, tcp};
+use crate::{echo, tcp};
 
-/// Reads these bytes as netlink datagrams and as `struct tcp_info`.
-/// True if somebody understood them.
-pub fn every(bytes: &[u8]) -> bool {
-    let understood =
-        [netlink::reads(bytes), bytes.len() >= TCP_INFO_BYTES && tcp::decode_info(bytes) != tcp::TcpInfo::default()];
-    understood.contains(&true)
+/// Reads these bytes as `struct tcp_info`. True if they say something.
+pub fn tcp_info(bytes: &[u8]) -> bool {
+    bytes.len() >= TCP_INFO_BYTES && tcp::decode_info(bytes) != tcp::TcpInfo::default()
 }
 
 /// What `struct tcp_info` had before it grew (Linux 2.6).

@@ -9,7 +9,6 @@ use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage, connect, setsockopt, socket, sockopt};
 use nix::sys::time::{TimeVal, TimeValLike};
 
-use crate::generic::Family;
 use crate::{Context, Result};
 
 /// Chosen fields of `struct tcp_info`.
@@ -117,16 +116,9 @@ pub fn discard(socket: BorrowedFd<'_>, limit: usize) -> Result<usize> {
     check(result).context(|| "receive from a TCP connection".to_owned())
 }
 
-/// Forgets what earlier connections of the calling thread's namespace taught
-/// (`ip tcp_metrics flush`): round-trip times, thresholds, reordering.
-pub fn flush_metrics() -> Result<()> {
-    let operation = || "flush the TCP metrics".to_owned();
-    Family::open("tcp_metrics", operation)?.request(TCP_METRICS_CMD_DEL, &[], operation)
-}
-
 /// Reads the fields at their places in `struct tcp_info` (Linux 6.1
 /// include/uapi/linux/tcp.h), which only ever grows at its end.
-pub(crate) fn decode_info(bytes: &[u8]) -> TcpInfo {
+pub fn decode_info(bytes: &[u8]) -> TcpInfo {
     fn u32_at(bytes: &[u8], offset: usize) -> u32 {
         bytes.get(offset..).and_then(|rest| rest.first_chunk()).map_or(0, |field| u32::from_ne_bytes(*field))
     }
@@ -164,9 +156,6 @@ fn get_option(socket: BorrowedFd<'_>, option: libc::c_int, buffer: &mut [u8]) ->
 fn check(result: isize) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }
-
-/// Linux 6.1 include/uapi/linux/tcp_metrics.h.
-const TCP_METRICS_CMD_DEL: u8 = 2;
 
 #[cfg(test)]
 mod tests {

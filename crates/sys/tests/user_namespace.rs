@@ -7,9 +7,9 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use nicteam_sys::netlink::{Netlink, VethEnd};
+use nicteam_netlink::shape::{Granularity, shape};
+use nicteam_netlink::{Netlink, VethEnd};
 use nicteam_sys::netns::{NetNs, become_root_of_user_namespace, is_network_root};
-use nicteam_sys::shape::{Granularity, shape};
 
 const NOBODY: u32 = 65534;
 

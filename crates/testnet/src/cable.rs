@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use nicteam_sys::netlink::VethEnd;
+use nicteam_netlink::VethEnd;
 
 use crate::Host;
 

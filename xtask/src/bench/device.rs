@@ -1,7 +1,7 @@
 //! The team's device: a veth end beside a TAP.
 
 use nicteam_dataplane::Kind;
-use nicteam_sys::shape::Granularity;
+use nicteam_netlink::shape::Granularity;
 
 use crate::bench::arguments::Arguments;
 use crate::bench::network::{Maker, Pair};

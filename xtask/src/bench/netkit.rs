@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::thread;
 
+use nicteam_netlink::shape::Granularity;
 use nicteam_statistics::{Estimate, median};
 use nicteam_sys::process;
-use nicteam_sys::shape::Granularity;
 
 use crate::accept::counting_guest::{self, Guest};
 use crate::bench::Arguments;

@@ -5,9 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nicteam_dataplane::{Choice, Dataplane, Kind, Port, Programs, TeamDevice};
-use nicteam_sys::netlink::Netlink;
+use nicteam_netlink::Netlink;
+use nicteam_netlink::shape::Granularity;
 use nicteam_sys::netns;
-use nicteam_sys::shape::Granularity;
 use nicteam_sys::tap::Tap;
 use nicteam_team::{Config, MemberLink, Team, Time};
 use nicteam_testnet::{Host, cable};

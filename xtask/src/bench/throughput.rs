@@ -1,7 +1,7 @@
 //! Teams beside the raw veth, interleaved.
 
 use nicteam_dataplane::Kind;
-use nicteam_sys::shape::Granularity;
+use nicteam_netlink::shape::Granularity;
 
 use crate::bench::arguments::Arguments;
 use crate::bench::network::{Maker, Options, Pair};

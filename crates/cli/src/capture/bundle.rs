@@ -3,9 +3,9 @@
 use nicteam_capture::{Bundle, Link, Peer};
 use nicteam_daemon::TeamStatus;
 use nicteam_daemon::control::{Client, RefusalKind};
+use nicteam_netlink::Netlink;
+use nicteam_netlink::object::Device;
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_sys::netlink::Netlink;
-use nicteam_sys::netlink::object::Device;
 use nicteam_team::Config;
 use nicteam_team::mode::Agrees;
 use nicteam_wire::Mac;

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use nicteam_sys::netlink::object::Route;
+use nicteam_netlink::object::Route;
 use nicteam_testnet::{Host, cables, may_make_networks};
 
 use crate::common::teams::TeamHost;

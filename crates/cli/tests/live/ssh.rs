@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
+use nicteam_netlink::shape::{Granularity, shape};
 use nicteam_record::Record;
 use nicteam_sys::process;
-use nicteam_sys::shape::{Granularity, shape};
 use nicteam_testnet::{Host, SshServers, Switch, assert_becomes, eventually, may_make_networks};
 
 use crate::common::lab::Folder;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use nicteam_experiment::{self as experiment, CablePulled, Overrides, Shown};
 use nicteam_lab::{Options, hold};
-use nicteam_sys::netlink::Netlink;
+use nicteam_netlink::Netlink;
 use nicteam_sys::netns::NetNs;
 use nicteam_testnet::eventually;
 

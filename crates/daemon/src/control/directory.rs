@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use nicteam_dataplane::TeamDevice;
-use nicteam_sys::netlink::Netlink;
+use nicteam_netlink::Netlink;
 use serde::{Deserialize, Serialize};
 
 use super::sockets::{STATUS, reach};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use nicteam_dataplane::Port;
+use nicteam_netlink::{Change, Link};
 use nicteam_sys::multicast::{self, Membership};
-use nicteam_sys::netlink::{Change, Link};
 use nicteam_team::{FailOverMac, Group, MemberId, Subnet};
 use nicteam_wire::{Mac, ethertype};
 

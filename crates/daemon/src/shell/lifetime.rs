@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use nicteam_dataplane::{Port, Programs, TeamDevice};
+use nicteam_netlink::nft;
+use nicteam_netlink::{Monitor, Netlink};
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_sys::netlink::{Monitor, Netlink};
-use nicteam_sys::{nft, random};
+use nicteam_sys::random;
 use nicteam_team::mode::Addresses;
 use nicteam_team::replay::Recorded;
 use nicteam_team::{ActiveSlave, Config, FailOverMac, Identity, MAX_MEMBERS, MemberId, TeamError};

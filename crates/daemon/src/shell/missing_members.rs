@@ -1,7 +1,7 @@
 //! Members whose devices are not there: not when their team was taken over (unplugged, renamed, or somebody else's by then),
 //! or not any more. The team goes on with those that are there, says who is missing, and takes them in when they appear.
 
-use nicteam_sys::netlink::{Link, Netlink};
+use nicteam_netlink::{Link, Netlink};
 use nicteam_team::{MAX_MEMBERS, MemberId, TeamError};
 
 use super::Shell;

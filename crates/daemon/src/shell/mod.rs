@@ -26,9 +26,9 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use nicteam_dataplane::{Dataplane, Kind, TeamDevice};
+use nicteam_netlink::{Monitor, Netlink};
 use nicteam_sys::capabilities;
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_sys::netlink::{Monitor, Netlink};
 use nicteam_team::replay::Recorded;
 use nicteam_team::{Effect, MemberId, MemberLink, Time};
 use nicteam_wire::Mac;

@@ -4,7 +4,7 @@
 //! ([`Dataplane::missing`](nicteam_dataplane::Dataplane::missing)). It is gone through when the kernel says that something changed. Whether a member is set
 //! up is its user's decision, as with the kernel's bond, and so are address and MTU of the team device, which members follow.
 
-use nicteam_sys::netlink::{AddrGenMode, Link};
+use nicteam_netlink::{AddrGenMode, Link};
 use nicteam_team::FailOverMac;
 use nicteam_wire::Mac;
 

@@ -2,7 +2,7 @@
 
 use crate::common::{Pair, cabled, identities, on_each_dataplane, spec, start};
 use nicteam_daemon::TeamSpec;
-use nicteam_sys::netlink::AddrGenMode;
+use nicteam_netlink::AddrGenMode;
 use nicteam_testnet::{Host, eventually};
 
 #[test]

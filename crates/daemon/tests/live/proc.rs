@@ -5,7 +5,7 @@
 use crate::common::{spec, start};
 use nicteam_daemon::{RunningTeam, TeamSpec, show};
 use nicteam_dataplane::Kind;
-use nicteam_sys::netlink::VethEnd;
+use nicteam_netlink::VethEnd;
 use nicteam_team::HashPolicy;
 use nicteam_testnet::{Host, may_make_networks};
 

@@ -421,7 +421,7 @@ impl From<layout::Counters> for Counters {
 mod live {
     use super::*;
     use crate::bpf::available;
-    use nicteam_sys::netlink::Netlink;
+    use nicteam_netlink::Netlink;
     use nicteam_sys::netns::{NetNs, is_network_root};
 
     #[test]

@@ -153,7 +153,7 @@ mod live {
     use crate::Dataplane;
     use crate::bpf::object::LOADS;
     use crate::bpf::tc::{self, Point};
-    use nicteam_sys::netlink::Netlink;
+    use nicteam_netlink::Netlink;
     use nicteam_sys::netns::{NetNs, is_network_root};
     use nicteam_team::balance::{Eligible, Number};
     use nicteam_team::stripe::Plain;

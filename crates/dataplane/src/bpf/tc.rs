@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use libbpf_sys::{bpf_tc_hook, bpf_tc_opts};
-use nicteam_sys::netlink::{FilterPlace, Netlink};
+use nicteam_netlink::{FilterPlace, Netlink};
 
 use super::libbpf_log::attempt;
 use crate::Error;

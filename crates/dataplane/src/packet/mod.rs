@@ -7,7 +7,7 @@
 //! the end behind the team device (what the stack sent) and every member, and
 //! executes the plan. The members' frames, which the kernel would also hand to
 //! the host's own stack, are dropped behind the packet sockets' taps by
-//! [`nicteam_sys::nft`]; the end behind the team device is treated alike. From Linux 6.9 on no other program
+//! [`nicteam_netlink::nft`]; the end behind the team device is treated alike. From Linux 6.9 on no other program
 //! can take these chains away; before, they are put back when the kernel says that they are gone.
 //!
 //! A tag that the stack put among the bytes of a frame stands beside it here, as with eBPF:
@@ -26,9 +26,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 
+use nicteam_netlink::nft::{self, Keeper};
 use nicteam_sys::Context;
 use nicteam_sys::capabilities::{self, Capability};
-use nicteam_sys::nft::{self, Keeper};
 use nicteam_sys::packet::PacketSocket;
 use nicteam_team::lacp::Answer;
 use nicteam_team::stripe::redundant::StreamCounters;

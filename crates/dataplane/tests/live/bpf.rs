@@ -6,7 +6,7 @@ use crate::common::frames::Random;
 use crate::common::hosts::{CABLES, TeamHost, bpf, pair, pair_plan, talk};
 use crate::common::{everybody, id, ids, may_run_bpf};
 use nicteam_dataplane::{BpfDataplane, Choice, Counters, Dataplane, Kind, Port, Programs, TeamDevice};
-use nicteam_sys::netlink::Netlink;
+use nicteam_netlink::Netlink;
 use nicteam_sys::netns;
 use nicteam_sys::packet::PacketSocket;
 use nicteam_team::{Action, Choose, HashPolicy, PlanState, Receive};

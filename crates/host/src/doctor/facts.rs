@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use nicteam_netlink::{IngressFilter, Link};
 use nicteam_sys::ethtool::{Feature, Room};
-use nicteam_sys::netlink::{IngressFilter, Link};
 use nicteam_team::mode::Traits;
 use nicteam_team::{Config, Mode};
 use nicteam_wire::{Lacpdu, Lldp};

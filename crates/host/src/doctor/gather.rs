@@ -9,8 +9,8 @@ use std::time::Duration;
 use nicteam_daemon::Notes;
 use nicteam_daemon::control::{Client, TeamState, teams};
 use nicteam_dataplane::Kind;
+use nicteam_netlink::{Link, Netlink};
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_sys::netlink::{Link, Netlink};
 use nicteam_sys::netns;
 
 use super::facts::{Bundle, Device, HostFacts, Kernel, Owner};

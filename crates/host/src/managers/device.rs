@@ -1,6 +1,6 @@
 //! What patterns of configuration files are compared with.
 
-use nicteam_sys::netlink::Link;
+use nicteam_netlink::Link;
 use nicteam_wire::Mac;
 
 use super::Host;

@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use nicteam_formats::Source;
-use nicteam_sys::netlink::Link;
+use nicteam_netlink::Link;
 
 /// A host, as far as it is needed to know who manages its devices.
 #[derive(Debug)]

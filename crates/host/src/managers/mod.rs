@@ -17,7 +17,7 @@ mod networkd;
 
 use std::path::Path;
 
-use nicteam_sys::netlink::Link;
+use nicteam_netlink::Link;
 
 pub(crate) use claim::Manager;
 pub use claim::{Claim, Severity};

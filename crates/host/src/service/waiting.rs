@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use nicteam_sys::netlink::Netlink;
+use nicteam_netlink::Netlink;
 
 use crate::Error;
 

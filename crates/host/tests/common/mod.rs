@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use nicteam_sys::netlink::Link;
+use nicteam_netlink::Link;
 
 /// It goes with its handle.
 pub struct Root(PathBuf);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use nicteam_host::managers::Host;
-use nicteam_sys::netlink::Link;
+use nicteam_netlink::Link;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

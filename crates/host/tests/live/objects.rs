@@ -1,8 +1,8 @@
 //! What is read of the kernel's objects is set again as it was.
 
 use nicteam_host::survey::Survey;
-use nicteam_sys::netlink::Netlink;
-use nicteam_sys::netlink::object::{Address, Neighbour, Route, Rule};
+use nicteam_netlink::Netlink;
+use nicteam_netlink::object::{Address, Neighbour, Route, Rule};
 use nicteam_testnet::{assert_becomes, may_make_networks};
 
 use crate::common::network::Network;

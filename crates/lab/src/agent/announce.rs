@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::{Duration, Instant};
 
-use nicteam_sys::netlink::{Link, Netlink};
+use nicteam_netlink::{Link, Netlink};
 use nicteam_sys::packet::PacketSocket;
 use nicteam_wire::{Arp, Mac, rarp_packet};
 

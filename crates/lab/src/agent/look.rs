@@ -1,7 +1,7 @@
 //! What an agent's node has, and what passes the paths from it.
 
+use nicteam_netlink::Netlink;
 use nicteam_pathmtu::{OneWay, Options, examine};
-use nicteam_sys::netlink::Netlink;
 
 use crate::error::Failure;
 use crate::protocol::{Device, PathSeen, PathSpec};
@@ -9,7 +9,7 @@ use crate::protocol::{Device, PathSeen, PathSpec};
 /// Every device of the node but its loopback.
 pub(super) fn devices(netlink: &mut Netlink) -> Result<Vec<Device>, Failure> {
     let links = netlink.links()?.into_iter().filter(|link| link.name != "lo");
-    let device = |link: nicteam_sys::netlink::Link| Device {
+    let device = |link: nicteam_netlink::Link| Device {
         name: link.name,
         mtu: link.mtu,
         up: link.up,

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use nicteam_netlink::Learned;
 use nicteam_record::MacMoveSample;
-use nicteam_sys::netlink::Learned;
 use nix::poll::{PollFd, PollFlags, poll};
 
 use crate::error::Failure;

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use nicteam_netlink::Netlink;
+use nicteam_netlink::mptcp::PathManager;
+use nicteam_netlink::object::Route;
+use nicteam_netlink::shape::{self, Granularity, Sizes};
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_sys::mptcp::PathManager;
-use nicteam_sys::netlink::Netlink;
-use nicteam_sys::netlink::object::Route;
 use nicteam_sys::netns;
-use nicteam_sys::shape::{self, Granularity, Sizes};
 use nicteam_wire::Mac;
 use nix::errno::Errno;
 

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use nicteam_sys::netlink::Netlink;
+use nicteam_netlink::Netlink;
 use nicteam_sys::packet::SendSocket;
 use nicteam_wire::{Mac, Pagp, PagpPort};
 

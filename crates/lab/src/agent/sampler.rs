@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nicteam_load::cpu;
-use nicteam_sys::netlink::Netlink;
+use nicteam_netlink::Netlink;
 
 use crate::clock;
 use crate::error::Failure;

@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use nicteam_load::cpu;
+use nicteam_netlink::inet_diag::TcpSockets;
 use nicteam_storage::Pattern;
-use nicteam_sys::inet_diag::TcpSockets;
 use nicteam_sys::pid_namespace;
 use sha2::{Digest, Sha256};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Mutex;
 
+use nicteam_netlink::Netlink;
 use nicteam_record::{BucketMember, MemberSample, OneSided, PagpHeard, Port};
-use nicteam_sys::netlink::Netlink;
 
 use crate::counters;
 use crate::engine::{Engine, Running};

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use nicteam_experiment::KERNEL_OPTIONS;
+use nicteam_netlink::{BondMember, Netlink};
 use nicteam_record::{MemberSample, Port};
-use nicteam_sys::netlink::{BondMember, Netlink};
 use nicteam_sys::netns::{self, NetNs};
 use nicteam_team::Config;
 use nicteam_wire::Mac;

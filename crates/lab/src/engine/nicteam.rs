@@ -7,8 +7,8 @@ use nicteam_daemon::{
     RunningTeam, TeamSpec, TeamStatus,
 };
 use nicteam_dataplane::{Choice, Counters, Kind};
+use nicteam_netlink::Netlink;
 use nicteam_record::{BucketMember, EventKind, MemberSample, OneSided, PagpHeard, PlainHost, PlainMember, Port};
-use nicteam_sys::netlink::Netlink;
 use nicteam_team::lacp::MuxState;
 use nicteam_team::{Config, Event};
 

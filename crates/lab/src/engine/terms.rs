@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use nicteam_netlink::Netlink;
 use nicteam_record::{BucketMember, MemberSample, OneSided, PagpHeard, Port};
-use nicteam_sys::netlink::Netlink;
 
 use crate::error::Failure;
 use crate::protocol::{AddTeam, ProcessAct};

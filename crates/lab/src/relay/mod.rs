@@ -22,8 +22,8 @@ mod link;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use nicteam_netlink::Netlink;
 use nicteam_record::Relayed;
-use nicteam_sys::netlink::Netlink;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use crate::error::Failure;

@@ -9,8 +9,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use nicteam_netlink::inet_diag::TcpSockets;
 use nicteam_record::{self as record, Connection, ConnectionSample};
-use nicteam_sys::inet_diag::TcpSockets;
 use nicteam_sys::pid_namespace;
 use serde::Deserialize;
 

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use nicteam_sys::netlink::Netlink;
+use nicteam_netlink::Netlink;
 
 use crate::error::Failure;
 

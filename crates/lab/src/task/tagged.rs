@@ -11,8 +11,8 @@ use std::os::fd::AsFd;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use nicteam_netlink::Netlink;
 use nicteam_sys::listen::{Listener, TaggedFlow};
-use nicteam_sys::netlink::Netlink;
 use nicteam_sys::packet::SendSocket;
 use nicteam_wire::{Mac, Vlan, datagram, datagram_head_bytes, ethertype, rarp_packet, tagged};
 use nix::poll::{PollFd, PollFlags, poll};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 
 use nicteam_experiment::Cable;
-use nicteam_sys::netlink::{Netlink, VethEnd};
+use nicteam_netlink::shape::Granularity;
+use nicteam_netlink::{Netlink, VethEnd};
 use nicteam_sys::netns::NetNs;
-use nicteam_sys::shape::Granularity;
 
 use crate::error::Error;
 

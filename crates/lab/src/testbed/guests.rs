@@ -5,7 +5,7 @@
 use std::os::fd::AsFd;
 
 use nicteam_experiment::{Cable, Host, Team, Topology};
-use nicteam_sys::netlink::Netlink;
+use nicteam_netlink::Netlink;
 use nicteam_sys::netns::NetNs;
 
 use super::agents::Agents;

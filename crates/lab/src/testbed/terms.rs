@@ -5,8 +5,8 @@ use std::sync::mpsc;
 
 use nicteam_dataplane::Kind;
 use nicteam_experiment::Topology;
+use nicteam_netlink::shape::Granularity;
 use nicteam_record::{BucketMember, Machine, OneSided, PagpHeard, Port};
-use nicteam_sys::shape::Granularity;
 
 use crate::error::Error;
 use crate::protocol::{AgentSample, Disturb, Done, Notice, Request, Runs};

@@ -4,9 +4,9 @@ use std::mem;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
+use nicteam_netlink::Netlink;
 use nicteam_oracle::Refusal;
 use nicteam_oracle::protocol::{Answer, Request};
-use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netns::NetNs;
 
 use crate::{Agent, Outcome, system};

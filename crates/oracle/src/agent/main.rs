@@ -21,9 +21,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use nicteam_netlink::{Netlink, VethEnd};
 use nicteam_oracle::protocol::{Answer, Hello, MORE, Refusal, Reply, Request};
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_sys::netlink::{Netlink, VethEnd};
 use nicteam_sys::netns::NetNs;
 use nicteam_sys::tap::Tap;
 use nix::mount::{MsFlags, mount};

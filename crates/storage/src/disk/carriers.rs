@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
+use nicteam_netlink::Monitor;
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_sys::netlink::Monitor;
 use nix::errno::Errno;
 use nix::ifaddrs::getifaddrs;
 

@@ -7,9 +7,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::common::{A, B, address, cabled};
+use nicteam_netlink::shape::{Granularity, drops, shape};
 use nicteam_sys::netns::NetNs;
 use nicteam_sys::process::in_netns;
-use nicteam_sys::shape::{Granularity, drops, shape};
 use nicteam_sys::tcp;
 use nicteam_testnet::{Host, may_make_networks};
 

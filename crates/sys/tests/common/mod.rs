@@ -3,7 +3,7 @@
 
 use std::os::fd::AsFd;
 
-use nicteam_sys::netlink::VethEnd;
+use nicteam_netlink::VethEnd;
 use nicteam_testnet::Host;
 
 /// Index of `eth0` in the first host of a [`cabled`] pair.

@@ -1,7 +1,7 @@
 //! Listening to a few protocols of a device, live.
 
+use nicteam_netlink::nft;
 use nicteam_sys::listen::{Kind, Listener, Rule, Rules, Share, Tap};
-use nicteam_sys::nft;
 use nicteam_sys::packet::PacketSocket;
 use nicteam_testnet::{Host, loose_cable, may_make_networks, settle};
 

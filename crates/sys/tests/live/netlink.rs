@@ -4,7 +4,7 @@ use std::net::{IpAddr, UdpSocket};
 use std::os::fd::AsFd;
 
 use crate::common::{A, B, cabled};
-use nicteam_sys::netlink::{Change, Learned, Link, Monitor, VethEnd};
+use nicteam_netlink::{Change, Learned, Link, Monitor, VethEnd};
 use nicteam_sys::packet::Batch;
 use nicteam_testnet::{Host, Switch, eventually, may_make_networks, settle};
 

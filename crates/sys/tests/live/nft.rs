@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
+use nicteam_netlink::nft::{Keeper, Owns, undo};
 use nicteam_sys::netns::NetNs;
-use nicteam_sys::nft::{Keeper, Owns, undo};
 
 use nicteam_testnet::may_make_networks;
 

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use nicteam_sys::netlink::{Netlink, VethEnd};
-use nicteam_sys::nft;
+use nicteam_netlink::nft;
+use nicteam_netlink::{Netlink, VethEnd};
 use nicteam_sys::packet::{BATCH, Batch, Outgoing, PacketSocket};
 use nicteam_testnet::{Host, eventually, may_make_networks, settle};
 

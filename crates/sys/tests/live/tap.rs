@@ -2,8 +2,8 @@
 
 use std::fs::OpenOptions;
 
+use nicteam_netlink::Netlink;
 use nicteam_sys::ethtool::{Ethtool, LinkSettings};
-use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netns::NetNs;
 use nicteam_sys::packet::{Batch, PacketSocket};
 use nicteam_sys::tap::Tap;

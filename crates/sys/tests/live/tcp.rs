@@ -106,6 +106,6 @@ fn metrics_of_earlier_connections_are_forgotten() {
         Some(Err(error)) => return eprintln!("SKIPPED: no ip ({error})"),
         before => assert!(before.is_some_and(|text| text.unwrap().contains("10.0.0.2")), "nothing to forget"),
     }
-    a.netns.run(tcp::flush_metrics).unwrap().unwrap();
+    a.netns.run(nicteam_netlink::tcp_metrics::flush).unwrap().unwrap();
     assert_eq!(remembered().unwrap(), "");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nicteam_sys::netlink::Link;
+use nicteam_netlink::Link;
 use nicteam_sys::process;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

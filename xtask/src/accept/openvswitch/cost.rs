@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use nicteam_sys::shape::Granularity;
+use nicteam_netlink::shape::Granularity;
 
 use super::network::{Links, Network};
 use crate::accept::arguments::Arguments;

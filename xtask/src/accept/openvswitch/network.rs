@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nicteam_dataplane::Kind;
+use nicteam_netlink::shape::{self, Granularity};
 use nicteam_sys::netns::NetNs;
-use nicteam_sys::shape::{self, Granularity};
 use nicteam_testnet::{Host, OpenVSwitch, Switch, eventually};
 
 use crate::bench::network::FAR;

@@ -1,7 +1,7 @@
 //! Requests by two ways in turn: how long they take by the one, of the other.
 
-use nicteam_sys::netlink::{Link, Netlink};
-use nicteam_sys::shape::{self, Granularity, Sizes};
+use nicteam_netlink::shape::{self, Granularity, Sizes};
+use nicteam_netlink::{Link, Netlink};
 
 use super::{Answered, Load, ask};
 use crate::failure::Failure;

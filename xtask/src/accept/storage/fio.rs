@@ -5,9 +5,9 @@ use std::os::fd::AsFd;
 use std::path::Path as FilePath;
 use std::process::Command;
 
+use nicteam_netlink::Netlink;
 use nicteam_storage::nbd::{Address, Server};
 use nicteam_storage::{Disk, DiskSpec, Library, Path, Watch};
-use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netns::NetNs;
 use nicteam_sys::process;
 use nicteam_testnet::IscsiTarget;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::process::Command;
 use std::time::Instant;
 
-use nicteam_sys::netlink::Netlink;
+use nicteam_netlink::Netlink;
 use nicteam_sys::process;
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use nicteam_daemon::control::{Client, Refusal, RefusalKind, Request};
 use nicteam_daemon::{PersistedTeam, StateStore, TeamSpec};
 use nicteam_dataplane::Choice;
-use nicteam_sys::netlink::Netlink;
+use nicteam_netlink::Netlink;
 use nicteam_team::Config;
 use nix::errno::Errno;
 

@@ -2,7 +2,7 @@
 
 use nicteam_daemon::StateStore;
 use nicteam_daemon::control::{Client, teams};
-use nicteam_sys::netlink::{Link, Netlink};
+use nicteam_netlink::{Link, Netlink};
 use nicteam_vsctl::{Bridge, Port, Switch};
 
 use crate::failure::Failure;

@@ -1,7 +1,7 @@
 //! One step of a line, done.
 
 use nicteam_daemon::control::Request;
-use nicteam_sys::netlink::{Link, Netlink};
+use nicteam_netlink::{Link, Netlink};
 use nicteam_vsctl::Step;
 
 use super::bonds;

@@ -1,7 +1,7 @@
 //! What takes a step back, if a later one of its line fails.
 
 use nicteam_daemon::{PersistedTeam, StateStore};
-use nicteam_sys::netlink::{Link, Netlink};
+use nicteam_netlink::{Link, Netlink};
 use nicteam_vsctl::Step;
 
 use super::here::BOND;

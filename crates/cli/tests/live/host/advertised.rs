@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use nicteam_sys::netlink::object::{Address, Lifetimes};
+use nicteam_netlink::object::{Address, Lifetimes};
 use nicteam_sys::netns;
 use nicteam_testnet::{Router, assert_becomes, eventually};
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::path::Path;
 
-use nicteam_sys::netlink::object::Lifetimes;
+use nicteam_netlink::object::Lifetimes;
 use nicteam_testnet::{Host, Switch, eventually};
 
 use super::advertised::lifetimes;

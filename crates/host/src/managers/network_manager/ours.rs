@@ -11,7 +11,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use nicteam_formats::quoted;
-use nicteam_sys::netlink::Link;
+use nicteam_netlink::Link;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 

@@ -81,7 +81,7 @@ fn split(list: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use nicteam_sys::netlink::Link;
+    use nicteam_netlink::Link;
     use proptest::prelude::*;
 
     use super::*;

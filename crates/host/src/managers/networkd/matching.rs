@@ -157,7 +157,7 @@ mod tests {
             driver: "e1000e".to_owned(),
             kind_of_type: "ether".to_owned(),
             properties: vec![("ID_PATH".to_owned(), "pci-0000:03:00.0".to_owned())],
-            link: Some(nicteam_sys::netlink::Link {
+            link: Some(nicteam_netlink::Link {
                 name: "eth1".to_owned(),
                 mac: [2, 0, 0, 0, 0, 1],
                 permanent_mac: Some([2, 0, 0, 0, 0, 9]),

@@ -11,10 +11,11 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use nicteam_experiment::openvswitch_settings;
+use nicteam_netlink::Netlink;
+use nicteam_netlink::nft;
 use nicteam_record::{BucketMember, MemberSample, Port};
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_sys::netlink::Netlink;
-use nicteam_sys::{netns, nft};
+use nicteam_sys::netns;
 use nicteam_team::Config;
 
 use super::terms::{Absent, Engine, Running};

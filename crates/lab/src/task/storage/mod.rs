@@ -16,8 +16,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use nicteam_experiment::Storage;
+use nicteam_netlink::inet_diag::{TcpSocket, TcpSockets};
 use nicteam_record::ConnectionSample;
-use nicteam_sys::inet_diag::{TcpSocket, TcpSockets};
 
 use super::kind;
 use super::route::choose_congestion;

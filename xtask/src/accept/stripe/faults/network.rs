@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use nicteam_daemon::TeamStatus;
 use nicteam_dataplane::Kind;
-use nicteam_sys::mptcp::PathManager;
-use nicteam_sys::netlink::{Learned, Netlink};
+use nicteam_netlink::mptcp::PathManager;
+use nicteam_netlink::shape::{self, Granularity};
+use nicteam_netlink::{Learned, Netlink};
 use nicteam_sys::netns;
-use nicteam_sys::shape::{self, Granularity};
 use nicteam_testnet::{Host, Switch, datagrams, loose_cable};
 
 use crate::failure::Failure;

@@ -6,11 +6,11 @@
 //! `nft list table netdev nicteam-DEVICE`.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_NETFILTER};
 
-use crate::{Context, Error, Result};
+use nicteam_sys::{Context, Error, Result};
 
 /// Keeps the frames of devices from the host's own stack, as [`drop_ingress`] does, while it lives and
 /// beyond. Where the kernel can (Linux 5.12), no other program can remove what it made, by `nft flush ruleset` neither.
@@ -137,8 +137,7 @@ impl Owns {
 /// Readable when nf_tables were changed.
 impl AsFd for Keeper {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the socket is open as long as `self`, which the result borrows.
-        unsafe { BorrowedFd::borrow_raw(self.news.as_raw_fd()) }
+        self.news.as_fd()
     }
 }
 

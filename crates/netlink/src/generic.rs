@@ -5,8 +5,8 @@ use std::io;
 use netlink_packet_core::{DecodeError, NetlinkDeserializable, NetlinkHeader, NetlinkSerializable, NlasIterator};
 use netlink_sys::protocols::NETLINK_GENERIC;
 
-use crate::netlink::connection::Connection;
-use crate::{Context, Error, Result};
+use crate::connection::Connection;
+use nicteam_sys::{Context, Error, Result};
 
 /// A family and a socket to talk to it, of the namespace it was opened in.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use netlink_packet_core::{NLM_F_APPEND, NLM_F_CREATE};
 
 use super::{Object, attributes, family, kind, octets, write_attributes};
-use crate::Result;
-use crate::netlink::Netlink;
+use crate::Netlink;
+use nicteam_sys::Result;
 
 /// A route.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

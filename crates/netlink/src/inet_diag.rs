@@ -7,9 +7,9 @@ use netlink_packet_core::{
 };
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 
-use crate::netlink::connection::Connection;
-use crate::tcp::{self, TcpInfo};
-use crate::{Context, Result};
+use crate::connection::Connection;
+use nicteam_sys::tcp::{self, TcpInfo};
+use nicteam_sys::{Context, Result};
 
 /// A TCP socket.
 #[derive(Clone, Debug, PartialEq, Eq)]

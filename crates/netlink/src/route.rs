@@ -9,7 +9,7 @@ use netlink_packet_route::route::{
 };
 
 use super::{Netlink, family};
-use crate::{Error, Result};
+use nicteam_sys::{Error, Result};
 use nix::errno::Errno;
 
 impl Netlink {

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
 
 use super::{Object, family, kind, octets};
-use crate::Result;
-use crate::netlink::Netlink;
+use crate::Netlink;
+use nicteam_sys::Result;
 
 /// An address of a device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! Changes of links, addresses and filters, as they happen.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
@@ -10,7 +10,7 @@ use netlink_sys::{Socket, SocketAddr};
 
 use super::connection::{messages, receive};
 use super::link::{Link, link_of};
-use crate::{Context, Error, Result};
+use nicteam_sys::{Context, Error, Result};
 
 /// Room for bursts: a hundred links that lose their carrier at once stay far below it.
 const RECEIVE_BUFFER_BYTES: libc::c_int = 1 << 20;
@@ -72,8 +72,7 @@ impl Monitor {
 
 impl AsFd for Monitor {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the socket is open as long as `self`, which the result borrows.
-        unsafe { BorrowedFd::borrow_raw(self.socket.as_raw_fd()) }
+        self.socket.as_fd()
     }
 }
 

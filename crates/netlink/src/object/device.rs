@@ -3,8 +3,8 @@
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 
 use super::{Object, attributes, kind, nest};
-use crate::Result;
-use crate::netlink::Netlink;
+use crate::Netlink;
+use nicteam_sys::Result;
 
 /// A device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

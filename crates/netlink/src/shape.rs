@@ -10,8 +10,8 @@ use netlink_packet_core::{DefaultNla, NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption, TcStats2};
 
-use crate::netlink::Netlink;
-use crate::{Error, Result};
+use crate::Netlink;
+use nicteam_sys::{Error, Result};
 
 /// Whether the link carries MTU-sized packets or the GSO frames of the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use netlink_packet_route::link::{
 };
 
 use super::Netlink;
-use crate::{Context, Error, Result};
+use nicteam_sys::{Context, Error, Result};
 
 /// An option of a bond and its value, by the kernel's names.
 pub type BondOption<'a> = (&'a str, &'a str);

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
 use super::connection::{messages, receive};
-use crate::{Context, Error, Result};
+use nicteam_sys::{Context, Error, Result};
 
 /// Room for bursts: a table that changes with every frame for some ten milliseconds.
 const RECEIVE_BUFFER_BYTES: libc::c_int = 4 << 20;
@@ -82,8 +82,7 @@ impl Learned {
 
 impl AsFd for Learned {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the socket is open as long as `self`, which the result borrows.
-        unsafe { BorrowedFd::borrow_raw(self.socket.as_raw_fd()) }
+        self.socket.as_fd()
     }
 }
 

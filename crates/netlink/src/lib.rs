@@ -1,4 +1,6 @@
-//! Links, addresses and queues by route netlink.
+//! The kernel's netlink interfaces: links, addresses, routes and filters by route netlink; shaping, nf_tables, TCP sockets,
+//! MPTCP endpoints and TCP metrics beside them. Without policy, and without `unsafe`.
+#![forbid(unsafe_code)]
 
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -12,17 +14,23 @@ use netlink_packet_route::link::{
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
-use crate::{Context, Result};
+use nicteam_sys::{Context, Result};
 
 mod addr_gen_mode;
 mod bond;
-pub(crate) mod connection;
+mod connection;
 mod filter;
+mod generic;
+pub mod inet_diag;
 mod learned;
 mod link;
 mod monitor;
+pub mod mptcp;
+pub mod nft;
 pub mod object;
 mod route;
+pub mod shape;
+pub mod tcp_metrics;
 mod vlan;
 
 pub use addr_gen_mode::AddrGenMode;
@@ -356,7 +364,8 @@ fn family(address: IpAddr) -> AddressFamily {
 }
 
 /// Reads a datagram as those who listen do; true if it says something to one of them.
-pub(crate) fn reads(datagram: &[u8]) -> bool {
+#[doc(hidden)]
+pub fn reads(datagram: &[u8]) -> bool {
     connection::messages(datagram).fold(false, |understood, message| {
         let change = monitor::decode(message).filter(|change| *change != Change::Lost);
         understood | learned::decode(message).is_some() | change.is_some()

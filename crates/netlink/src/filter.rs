@@ -7,7 +7,7 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcFilterBpfOption, TcHandle, TcMessage, TcOption};
 
 use super::Netlink;
-use crate::Result;
+use nicteam_sys::Result;
 
 /// Where filters of what a device receives are (`TC_H_CLSACT`, `TC_H_MIN_INGRESS`).
 const INGRESS: TcHandle = TcHandle { major: 0xffff, minor: 0xfff2 };

@@ -1,8 +1,8 @@
 //! Nexthop objects (`RTM_NEWNEXTHOP`; include/uapi/linux/nexthop.h), as far as a team has to know of them.
 
 use super::{Object, kind};
-use crate::Result;
-use crate::netlink::Netlink;
+use crate::Netlink;
+use nicteam_sys::Result;
 
 /// A nexthop object, which routes name by its number.
 #[derive(Clone, Debug, PartialEq, Eq)]

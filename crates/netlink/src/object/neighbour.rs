@@ -6,8 +6,8 @@ use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
 use nix::errno::Errno;
 
 use super::{Object, family, kind, octets};
-use crate::Result;
-use crate::netlink::Netlink;
+use crate::Netlink;
+use nicteam_sys::Result;
 
 /// A neighbour of a device: somebody whose MAC address is known, or an address that is answered for (`proxy`).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,7 +8,7 @@ use netlink_packet_core::{
 };
 use netlink_sys::{Socket, SocketAddr};
 
-use crate::{Error, Result};
+use nicteam_sys::{Error, Result};
 
 /// Room for one datagram; the kernel fills at most 32 KB with a dump (Linux 6.1 net/netlink/af_netlink.c, netlink_dump).
 const BUFFER_BYTES: usize = 64 << 10;

@@ -6,7 +6,7 @@ use netlink_packet_route::link::{
 };
 
 use super::addr_gen_mode::{self, AddrGenMode};
-use crate::packet::Tag;
+use nicteam_sys::packet::Tag;
 
 /// A device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use netlink_packet_route::link::{InfoData, InfoKind, InfoVlan, LinkAttribute, LinkInfo, LinkMessage};
 
 use super::Netlink;
-use crate::Result;
+use nicteam_sys::Result;
 
 impl Netlink {
     /// Makes a device, down, whose frames are those of another one with this VLAN ID (1 to 4094).

@@ -18,7 +18,7 @@ use std::net::IpAddr;
 use netlink_packet_core::{NLM_F_DUMP, NetlinkDeserializable, NetlinkHeader, NetlinkSerializable};
 
 use super::Netlink;
-use crate::Result;
+use nicteam_sys::Result;
 
 pub use address::{Address, Lifetimes};
 pub use device::Device;
