@@ -8,18 +8,16 @@
 //! [`Service`] is a running team with what it needs on a host: the socket on
 //! which it is asked and told ([`control`]), and a file that keeps what the user
 //! set, so that the next process goes on where a crashed one stopped ([`PersistedTeam`]).
-//! [`show`] writes its status as people and other programs expect it.
+//! [`show`] writes its status as people and other programs expect it (`nicteam-status`).
 //!
 //! What a member was before it joined stands in its alias (`ip link` shows it),
 //! so that any later process of the team can give it back; what runs a team
 //! has the lock of a file in the folder of its network namespace, so that there is one.
 //!
-//! Folders: `shell` is the team's thread, `control` how it is talked to, `show` its status for others, `folder` its files.
+//! Folders: `shell` is the team's thread, `control` how it is talked to, `folder` its files.
 //! `running` and `service` put them together; the other files beside them use `folder` alone.
 #![forbid(unsafe_code)]
 
-mod aggregation;
-mod bond;
 mod claim;
 mod clock;
 pub mod control;
@@ -30,21 +28,16 @@ mod heartbeat;
 mod journal;
 mod lock;
 mod notes;
-mod one_sided;
 mod original;
 mod persisted;
 mod persistence;
 mod ports;
-mod problem;
 mod repairs;
 mod request;
 mod running;
 mod saved;
 mod service;
 mod shell;
-pub mod show;
-mod status;
-mod striping;
 mod take_down;
 mod tcp;
 mod upper_devices;
@@ -56,23 +49,21 @@ use nicteam_sys::capabilities::Capability;
 use nicteam_team::{ActiveSlave, Config, Event};
 use nicteam_wire::Mac;
 
-pub use aggregation::{Aggregation, Aggregator, PortEnd, PortState};
-pub use bond::{BondLacp, BondMemberState, BondState, BucketLoad};
 pub use folder::{keep_privately, private_folder, remove_gone};
 pub use heartbeat::{Heartbeat, HeartbeatListener, ProcessOptions};
 pub use journal::{Entry, Happened, Journal, OptionChange};
+pub use nicteam_status::{
+    Aggregation, Aggregator, BondLacp, BondMemberState, BondState, BucketLoad, ControlFrames, HelloState, MemberState,
+    OneSidedState, PagpState, PathState, PeerState, PlainHostState, PlainMemberState, PortEnd, PortState, Problem,
+    RedundantState, RepairState, STATUS_SCHEMA, TeamStatus, show,
+};
 pub use notes::{Notes, NotesLock};
-pub use one_sided::{OneSidedState, PlainHostState, PlainMemberState};
 pub use original::team_of;
 pub use persisted::{PersistedTeam, StateStore};
-pub use problem::Problem;
-pub use repairs::RepairState;
 pub use request::{MemberReport, TeamReport};
 pub use running::{RunningTeam, TeamHandle};
 pub use saved::Whose;
 pub use service::Service;
-pub use status::{ControlFrames, MemberState, PagpState, STATUS_SCHEMA, TeamStatus};
-pub use striping::{HelloState, PathState, PeerState, RedundantState};
 pub use take_down::take_down;
 
 /// The capabilities that a running team needs: to change devices and what is on them, to hear and speak for itself, and to load

@@ -8,30 +8,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use nicteam_team::Time;
-use serde::{Deserialize, Serialize};
 
-use crate::Problem;
+use crate::RepairState;
 
 const MANY: usize = 5;
 const WINDOW: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(50);
 const PEACE: Duration = Duration::from_secs(60);
-
-/// Something of a team's that others took away from a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RepairState {
-    /// The device.
-    pub device: String,
-    /// What: `tc filter`, `nftables chain`, `MAC address`, `MTU`, `allmulticast`, `promiscuous mode`, `IPv6 address mode`,
-    /// `administrative state`.
-    pub what: String,
-    /// How often it was put back since the process began.
-    pub times: u64,
-    /// How long ago the last time was, milliseconds.
-    pub last_ms: u64,
-    /// True while it is taken away again and again.
-    pub conflict: bool,
-}
 
 /// Counts of what was put back.
 #[derive(Debug, Default)]
@@ -101,19 +84,6 @@ impl Repairs {
             }
         };
         self.lines.iter().map(state).collect()
-    }
-}
-
-impl RepairState {
-    /// What is wrong while another program takes it away again and again.
-    pub(crate) fn problem(&self) -> Option<Problem> {
-        let RepairState { device, what, times, .. } = self;
-        self.conflict.then(|| Problem {
-            text: format!("another program takes the team's {what} away from `{device}` again and again ({times} times)"),
-            hint: format!(
-                "find it, and have it leave `{device}` alone: `tc monitor`, `ip monitor link` and `nft monitor` show changes as they happen"
-            ),
-        })
     }
 }
 

@@ -1,6 +1,10 @@
 //! What the team's thread says of the team: events, reports, status.
 
 use nicteam_dataplane::Counters;
+use nicteam_status::{
+    Aggregation, BondState, DeviceFacts, HelloState, MemberState, OneSidedState, PagpState, PeerState, RepairState,
+    STATUS_SCHEMA, TeamStatus, problems, segments, striping_problems,
+};
 use nicteam_sys::capabilities;
 use nicteam_team::{Event, MemberId, PagpHeard};
 use nicteam_wire::Mac;
@@ -8,10 +12,7 @@ use nicteam_wire::Mac;
 use super::Shell;
 use crate::ports::Member;
 use crate::request::{MemberReport, TeamReport};
-use crate::status::{self, DeviceFacts, MemberState, PagpState, STATUS_SCHEMA, TeamStatus};
-use crate::{
-    Aggregation, BondState, Error, Happened, HelloState, Notice, OneSidedState, PeerState, RepairState, striping,
-};
+use crate::{Error, Happened, Notice};
 
 impl Shell {
     /// Tells what happened to the team.
@@ -91,7 +92,9 @@ impl Shell {
                 permanent_mac: &own.map(|own| own.permanent_mac().to_string()).unwrap_or_default(),
                 mac: &Mac(device.mac).to_string(),
             };
-            members.push(MemberState::of(&member.status, facts, member.counters));
+            let Counters { tx_frames, tx_bytes, tx_drops, rx_frames, rx_bytes, rx_drops } = member.counters;
+            let state = MemberState::of(&member.status, facts);
+            members.push(MemberState { tx_frames, tx_bytes, tx_drops, rx_frames, rx_bytes, rx_drops, ..state });
         }
         let plan = self.team.plan();
         let active = self.team.active().map(|id| self.name_of(id));
@@ -110,9 +113,9 @@ impl Shell {
             options: self.shown_options().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
             active,
             lacp: Aggregation::of(&self.team, self.dataplane.answered()?),
-            peers: PeerState::all(&self.team, &*self.dataplane)?,
+            peers: PeerState::all(&self.team, |peer| self.dataplane.stream(peer))?,
             one_sided: OneSidedState::of(&self.team, self.clock.now()),
-            segments: striping::segments(&self.team),
+            segments: segments(&self.team),
             hellos: HelloState::of(&self.team),
             openvswitch: BondState::of(&self.team, self.clock.now(), |id| (self.name_of(id), self.permanent_mac(id))),
             control_frames: self.listeners.counts(|id| self.name_of(id)),
@@ -130,9 +133,9 @@ impl Shell {
             repairs: self.repairs.states(self.clock.now()),
             problems: Vec::new(),
         };
-        status.problems = status::problems(&status, config);
+        status.problems = problems(&status, config);
         status.problems.extend(self.missing_problems());
-        status.problems.extend(striping::problems(&self.team, self.clock.now()));
+        status.problems.extend(striping_problems(&self.team, self.clock.now()));
         let conflicts: Vec<_> = status.repairs.iter().filter_map(RepairState::problem).collect();
         status.problems.extend(conflicts);
         let one_sided: Vec<_> = status.one_sided.iter().flat_map(OneSidedState::problems).collect();

@@ -88,7 +88,7 @@ pub struct BucketLoad {
 
 impl BondState {
     /// That of a team, if its mode is one of Open vSwitch's. `device` tells the name and the own address of a member.
-    pub(crate) fn of(team: &Team, now: Time, device: impl Fn(MemberId) -> (String, Mac)) -> Option<BondState> {
+    pub fn of(team: &Team, now: Time, device: impl Fn(MemberId) -> (String, Mac)) -> Option<BondState> {
         let bond = team.bond(now)?;
         let config = team.config();
         let active = team.active().map(&device);
@@ -111,7 +111,7 @@ impl BondState {
     }
 
     /// What keeps the bond of a team from carrying what its members could. `needs_lacp`: its mode works with LACP alone.
-    pub(crate) fn problem(&self, team: &str, needs_lacp: bool, has_carrier: impl Fn(&str) -> bool) -> Option<Problem> {
+    pub fn problem(&self, team: &str, needs_lacp: bool, has_carrier: impl Fn(&str) -> bool) -> Option<Problem> {
         let (text, hint) = match (self.lacp_status.as_str(), self.lacp_fallback_ab) {
             ("off", _) if needs_lacp => (
                 format!("balance-tcp works with LACP alone, and `lacp` is off, so {team} carries nothing"),

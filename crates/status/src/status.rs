@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use nicteam_dataplane::Counters;
 use nicteam_team::mode::Sends;
 use nicteam_team::{Config, Duplex, LinkState, MemberLink, MemberStatus, Mode};
 use serde::{Deserialize, Serialize};
@@ -173,15 +172,15 @@ pub struct PagpState {
 
 /// What the system says of a member's device.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DeviceFacts<'a> {
+pub struct DeviceFacts<'a> {
     /// Interface index.
-    pub(crate) index: u32,
+    pub index: u32,
     /// True if it is set up.
-    pub(crate) admin_up: bool,
+    pub admin_up: bool,
     /// The address it had before it joined.
-    pub(crate) permanent_mac: &'a str,
+    pub permanent_mac: &'a str,
     /// The address it has now.
-    pub(crate) mac: &'a str,
+    pub mac: &'a str,
 }
 
 impl TeamStatus {
@@ -212,7 +211,8 @@ impl TeamStatus {
 }
 
 impl MemberState {
-    pub(crate) fn of(status: &MemberStatus, device: DeviceFacts<'_>, counters: Counters) -> MemberState {
+    /// That of a member of which nothing was counted yet.
+    pub fn of(status: &MemberStatus, device: DeviceFacts<'_>) -> MemberState {
         let MemberLink { carrier, speed_mbps, duplex } = status.link;
         MemberState {
             place: status.id.index(),
@@ -227,12 +227,12 @@ impl MemberState {
             permanent_mac: device.permanent_mac.to_owned(),
             mac: device.mac.to_owned(),
             link_failures: status.link_failures,
-            tx_frames: counters.tx_frames,
-            tx_bytes: counters.tx_bytes,
-            tx_drops: counters.tx_drops,
-            rx_frames: counters.rx_frames,
-            rx_bytes: counters.rx_bytes,
-            rx_drops: counters.rx_drops,
+            tx_frames: 0,
+            tx_bytes: 0,
+            tx_drops: 0,
+            rx_frames: 0,
+            rx_bytes: 0,
+            rx_drops: 0,
             lacp: status.lacp.as_ref().map(PortState::of),
         }
     }
@@ -244,7 +244,7 @@ impl MemberState {
 }
 
 /// What is wrong with a team, the worst first.
-pub(crate) fn problems(status: &TeamStatus, config: &Config) -> Vec<Problem> {
+pub fn problems(status: &TeamStatus, config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut say = |text: String, hint: String| problems.push(Problem { text, hint });
     let TeamStatus { team, members, .. } = status;

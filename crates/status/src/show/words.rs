@@ -1,14 +1,12 @@
 //! Why a member does not aggregate, as `show` says it: a test for each of the
 //! words, from the PDUs that bring it about.
 
-use nicteam_dataplane::Counters;
 use nicteam_team::lacp::{Lacp, LacpConfig, LacpEffect, LacpRate, PortParams};
 use nicteam_team::{Config, Duplex, LinkState, MemberId, MemberLink, MemberStatus, Mode, Time};
 use nicteam_wire::{LacpState, Lacpdu, Mac, PortInfo};
 
 use super::text;
-use crate::status::{DeviceFacts, problems};
-use crate::{Aggregation, MemberState, STATUS_SCHEMA, TeamStatus};
+use crate::{Aggregation, DeviceFacts, MemberState, STATUS_SCHEMA, TeamStatus, problems};
 
 const OWN: Mac = Mac([2, 0, 0, 0, 0, 1]);
 const PARTNER: Mac = Mac([2, 0, 0, 0, 0, 2]);
@@ -98,7 +96,7 @@ impl Bench {
             };
             let facts =
                 DeviceFacts { index: 1, admin_up: true, permanent_mac: "02:00:00:00:00:01", mac: "02:00:00:00:00:01" };
-            MemberState::of(&status, facts, Counters::default())
+            MemberState::of(&status, facts)
         });
         let config = Config { mode: Mode::Ad, ..Config::default() };
         let mut status = TeamStatus {

@@ -100,12 +100,12 @@ pub struct PortEnd {
 
 impl Aggregation {
     /// That of a team, if its mode is 802.3ad.
-    pub(crate) fn of(team: &Team, answered: u64) -> Option<Aggregation> {
+    pub fn of(team: &Team, answered: u64) -> Option<Aggregation> {
         team.lacp().map(|lacp| Aggregation::of_lacp(lacp, answered))
     }
 
     /// That of an actor system.
-    pub(crate) fn of_lacp(lacp: &Lacp, answered: u64) -> Aggregation {
+    pub fn of_lacp(lacp: &Lacp, answered: u64) -> Aggregation {
         let active = lacp.active_aggregator().map(|aggregator| Aggregator {
             id: aggregator.id,
             ports: lacp.ports().iter().filter(|port| counts(port, aggregator.id)).count(),
@@ -134,7 +134,8 @@ fn counts(port: &PortStatus, aggregator: u16) -> bool {
 }
 
 impl PortState {
-    pub(crate) fn of(port: &PortStatus) -> PortState {
+    /// That of a port.
+    pub fn of(port: &PortStatus) -> PortState {
         let why_not = |reason: Reason| Problem { text: reason.to_string(), hint: reason.hint().to_owned() };
         PortState {
             aggregator: port.aggregator,

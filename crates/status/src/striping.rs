@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use nicteam_dataplane::Dataplane;
 use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_team::stripe::{Discovery, MAX_ADDRESSES, MAX_PEERS, Neighbour, PathStatus, Refused};
 use nicteam_team::{MemberId, MemberSet, Team, Time};
+use nicteam_wire::Mac;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Problem};
+use crate::Problem;
 
 /// A team that stripes, too, and the paths to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ pub struct HelloState {
 
 impl HelloState {
     /// Those of a team; none if its mode is another one.
-    pub(crate) fn of(team: &Team) -> Option<HelloState> {
+    pub fn of(team: &Team) -> Option<HelloState> {
         let discovery = team.discovery()?;
         let Refused { untagged, wrong, replayed, keyed, impossible, .. } = discovery.refused();
         Some(HelloState {
@@ -88,11 +88,14 @@ impl HelloState {
 }
 
 impl PeerState {
-    /// Those of a team; none if its mode is another one.
-    pub(crate) fn all(team: &Team, dataplane: &dyn Dataplane) -> Result<Vec<PeerState>, Error> {
+    /// Those of a team; none if its mode is another one. `stream` says what was counted of the frames to a peer.
+    ///
+    /// # Errors
+    /// Those of `stream`.
+    pub fn all<E>(team: &Team, stream: impl Fn(Mac) -> Result<StreamCounters, E>) -> Result<Vec<PeerState>, E> {
         let neighbours = team.discovery().map(Discovery::neighbours).into_iter().flatten();
         let state = |neighbour: &Neighbour| {
-            let redundant = RedundantState::of(dataplane.stream(neighbour.team)?);
+            let redundant = RedundantState::of(stream(neighbour.team)?);
             Ok(PeerState { redundant, ..PeerState::of(neighbour, team) })
         };
         neighbours.map(state).collect()
@@ -126,7 +129,7 @@ impl RedundantState {
 }
 
 /// The members that hear each other, by device, as [`crate::TeamStatus::segments`] has them.
-pub(crate) fn segments(team: &Team) -> Vec<Vec<String>> {
+pub fn segments(team: &Team) -> Vec<Vec<String>> {
     let found = team.discovery().map(Discovery::segments).unwrap_or_default();
     let names = |&(listener, members): &(MemberId, MemberSet)| {
         let others = members.iter().filter(|member| *member != listener);
@@ -139,7 +142,7 @@ pub(crate) fn segments(team: &Team) -> Vec<Vec<String>> {
 const RECENTLY: Duration = Duration::from_secs(5);
 
 /// What keeps teams that stripe from using each other.
-pub(crate) fn problems(team: &Team, now: Time) -> Vec<Problem> {
+pub fn striping_problems(team: &Team, now: Time) -> Vec<Problem> {
     let Some(discovery) = team.discovery() else { return Vec::new() };
     let peers = discovery.neighbours().filter_map(|neighbour| unreached(team, neighbour));
     let deaf = discovery.deaf().iter().map(|id| deaf(&device(team, id)));

@@ -51,7 +51,7 @@ pub struct PlainMemberState {
 
 impl OneSidedState {
     /// That of a team; none where nothing is striped one-sidedly.
-    pub(crate) fn of(team: &Team, now: Time) -> Option<OneSidedState> {
+    pub fn of(team: &Team, now: Time) -> Option<OneSidedState> {
         let status = team.plain_status(now)?;
         let names = team.members();
         let name = |of: &PlainMemberStatus| {
@@ -63,7 +63,7 @@ impl OneSidedState {
     }
 
     /// What is wrong with members that are left.
-    pub(crate) fn problems(&self) -> impl Iterator<Item = Problem> {
+    pub fn problems(&self) -> impl Iterator<Item = Problem> {
         self.members.iter().filter_map(PlainMemberState::problem)
     }
 }
@@ -83,7 +83,7 @@ impl PlainHostState {
     }
 
     /// Its IP addresses, or where none is known its Ethernet address.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         if self.addresses.is_empty() {
             self.mac.clone()
         } else {
