@@ -1,6 +1,6 @@
 //! Teams of nicteam, by their control sockets.
 
-use nicteam_bundles::{Bundle, Kind, Lacp, Member, Port, PortEnd, Problem};
+use nicteam_bundles::{Bundle, Kind, Lacp, Member, Port, Problem};
 use nicteam_daemon::control::{Client, Listed, TeamState, teams};
 use nicteam_daemon::{Aggregation, MemberState, PortState, TeamStatus, team_of};
 use nicteam_netlink::Link;
@@ -70,7 +70,7 @@ fn bundle(status: TeamStatus) -> Bundle {
         active: status.active,
         members: status.members.into_iter().map(|of| member(of, aggregator)).collect(),
         lacp,
-        problems: status.problems.into_iter().map(problem).collect(),
+        problems: status.problems,
         unseen: Vec::new(),
     }
 }
@@ -109,25 +109,13 @@ fn member(of: MemberState, aggregator: Option<u32>) -> Member {
 }
 
 fn port(of: PortState, aggregator: Option<u32>) -> Port {
-    let end = |end: nicteam_daemon::PortEnd| PortEnd {
-        system_priority: end.system_priority,
-        system: end.system,
-        key: end.key,
-        port_priority: end.port_priority,
-        port: end.port,
-        state: end.state,
-    };
     Port {
         aggregator: of.aggregator.map(Into::into),
         attached: of.aggregator.is_some() && of.aggregator.map(u32::from) == aggregator,
-        actor: Some(end(of.actor)),
-        partner: Some(end(of.partner)),
+        actor: Some(of.actor),
+        partner: Some(of.partner),
         actor_churn: of.actor_churn,
         partner_churn: of.partner_churn,
-        why_not: of.why_not.map(problem),
+        why_not: of.why_not,
     }
-}
-
-fn problem(of: nicteam_daemon::Problem) -> Problem {
-    Problem { text: of.text, hint: of.hint }
 }

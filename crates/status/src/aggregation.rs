@@ -1,11 +1,10 @@
 //! LACP at one moment, for those who look at it.
 
+use nicteam_bundles::{PortEnd, Problem};
 use nicteam_team::Team;
 use nicteam_team::lacp::{Lacp, PortStatus, Reason, ReceiveState};
 use nicteam_wire::{Mac, PortInfo};
 use serde::{Deserialize, Serialize};
-
-use crate::Problem;
 
 /// The actor system and its active aggregator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,23 +80,6 @@ pub struct PortState {
     pub carrier_changes: u64,
 }
 
-/// One end of a link, as LACPDUs describe it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PortEnd {
-    /// Priority of the system.
-    pub system_priority: u16,
-    /// Address of the system.
-    pub system: String,
-    /// Key of the port.
-    pub key: u16,
-    /// Priority of the port.
-    pub port_priority: u16,
-    /// Number of the port.
-    pub port: u16,
-    /// The eight state bits of IEEE 802.1AX-2014, figure 6-8.
-    pub state: u8,
-}
-
 impl Aggregation {
     /// That of a team, if its mode is 802.3ad.
     pub fn of(team: &Team, answered: u64) -> Option<Aggregation> {
@@ -142,8 +124,8 @@ impl PortState {
             receive: port.receive.to_string(),
             mux: port.mux.to_string(),
             why_not: port.why_not.map(why_not),
-            actor: PortEnd::of(&port.actor),
-            partner: PortEnd::of(&port.partner),
+            actor: end(&port.actor),
+            partner: end(&port.partner),
             actor_churn: port.actor_churn.to_string(),
             partner_churn: port.partner_churn.to_string(),
             actor_churned: port.actor_churned,
@@ -159,15 +141,13 @@ impl PortState {
     }
 }
 
-impl PortEnd {
-    fn of(end: &PortInfo) -> PortEnd {
-        PortEnd {
-            system_priority: end.system_priority,
-            system: end.system.to_string(),
-            key: end.key,
-            port_priority: end.port_priority,
-            port: end.port,
-            state: end.state.0,
-        }
+fn end(of: &PortInfo) -> PortEnd {
+    PortEnd {
+        system_priority: of.system_priority,
+        system: of.system.to_string(),
+        key: of.key,
+        port_priority: of.port_priority,
+        port: of.port,
+        state: of.state.0,
     }
 }

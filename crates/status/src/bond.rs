@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
+use nicteam_bundles::Problem;
 use nicteam_team::openvswitch::{BondMember, Negotiation};
 use nicteam_team::{Config, LacpMode, MemberId, Team, Time};
 use nicteam_wire::Mac;
 use serde::{Deserialize, Serialize};
-
-use crate::Problem;
 
 /// What `bond/show` and `lacp/show` print about a bond (Open vSwitch 3.1, ofproto/bond.c `bond_print_details`,
 /// lib/lacp.c `lacp_print_details`). Ports and their counters are in [`MemberState::lacp`](crate::MemberState::lacp).

@@ -7,16 +7,15 @@
 mod aggregation;
 mod bond;
 mod one_sided;
-mod problem;
 mod repair;
 pub mod show;
 mod status;
 mod striping;
 
-pub use aggregation::{Aggregation, Aggregator, PortEnd, PortState};
+pub use aggregation::{Aggregation, Aggregator, PortState};
 pub use bond::{BondLacp, BondMemberState, BondState, BucketLoad};
+pub use nicteam_bundles::{PortEnd, Problem};
 pub use one_sided::{OneSidedState, PlainHostState, PlainMemberState};
-pub use problem::Problem;
 pub use repair::RepairState;
 pub use status::{ControlFrames, DeviceFacts, MemberState, PagpState, STATUS_SCHEMA, TeamStatus, problems};
 pub use striping::{HelloState, PathState, PeerState, RedundantState, segments, striping_problems};

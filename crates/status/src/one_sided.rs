@@ -1,9 +1,8 @@
 //! One-sided striping at one moment, for those who look at it.
 
+use nicteam_bundles::Problem;
 use nicteam_team::{PlainHostStatus, PlainMemberStatus, PlainState, Team, Time};
 use serde::{Deserialize, Serialize};
-
-use crate::Problem;
 
 /// What a team that stripes does towards hosts that do not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

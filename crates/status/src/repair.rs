@@ -1,8 +1,7 @@
 //! What was put back on a team's devices after others took it away.
 
+use nicteam_bundles::Problem;
 use serde::{Deserialize, Serialize};
-
-use crate::Problem;
 
 /// Something of a team's that others took away from a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

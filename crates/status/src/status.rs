@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use nicteam_bundles::Problem;
 use nicteam_team::mode::Sends;
 use nicteam_team::{Config, Duplex, LinkState, MemberLink, MemberStatus, Mode};
 use serde::{Deserialize, Serialize};
 
-use crate::{Aggregation, BondState, HelloState, OneSidedState, PeerState, PortState, Problem, RepairState};
+use crate::{Aggregation, BondState, HelloState, OneSidedState, PeerState, PortState, RepairState};
 
 /// Number of the format. It changes when a field goes or means something else.
 pub const STATUS_SCHEMA: u32 = 1;

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
+use nicteam_bundles::Problem;
 use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_team::stripe::{Discovery, MAX_ADDRESSES, MAX_PEERS, Neighbour, PathStatus, Refused};
 use nicteam_team::{MemberId, MemberSet, Team, Time};
 use nicteam_wire::Mac;
 use serde::{Deserialize, Serialize};
-
-use crate::Problem;
 
 /// A team that stripes, too, and the paths to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,13 +6,14 @@
 //! nicteam has not is as it is in a teamd without it: no D-Bus, no ZeroMQ, debug
 //! level 0.
 
+use nicteam_bundles::PortEnd;
 use nicteam_team::Mode;
 use nicteam_team::mode::Sends;
 use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::{Aggregation, MemberState, PortEnd, PortState, TeamStatus};
+use crate::{Aggregation, MemberState, PortState, TeamStatus};
 
 /// The document's text.
 pub fn teamdctl(status: &TeamStatus) -> String {

@@ -1,9 +1,10 @@
 //! LACP of a team, as Open vSwitch would see it: also that of mode 802.3ad.
 
+use nicteam_bundles::PortEnd;
 use nicteam_wire::{LacpState, Mac};
 use serde::Serialize;
 
-use crate::{MemberState, PortEnd, PortState, TeamStatus};
+use crate::{MemberState, PortState, TeamStatus};
 
 /// A team's LACP.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -2,8 +2,9 @@
 
 use std::fmt::{self, Write};
 
+use nicteam_bundles::PortEnd;
+
 use super::{LacpMember, LacpView, by_name, truth};
-use crate::PortEnd;
 
 /// A team's LACP.
 pub fn lacp_show(lacp: &LacpView<'_>) -> String {
