@@ -9,8 +9,9 @@ use nicteam_bundles::traffic::{Connection, FlowKey, Headers, Own, TCP, Way};
 use nicteam_bundles::{Bundle, Rates};
 use nicteam_netlink::inet_diag::{TcpSocket, TcpSockets};
 use nicteam_netlink::{Link, Netlink};
-use nicteam_sys::headers::{self, Headers as Socket};
+use nicteam_sys::headers::Headers as Socket;
 use nicteam_sys::packet::SendSocket;
+use nicteam_sys::sniff::{Heard, Room, To};
 use nicteam_sys::{Error, Result, process};
 use nicteam_wire::{Arp, Mac};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -117,14 +118,14 @@ impl Taps {
     /// Reads headers until the time is over or a signal asks to stop. The share of a processor that it took.
     fn look(&mut self, time: Duration, own: &Own) -> f64 {
         let (begun, used) = (Instant::now(), processor_time());
-        let mut header = Vec::new();
+        let mut room = Socket::room();
         while let Some(rest) = time.checked_sub(begun.elapsed()).filter(|rest| !rest.is_zero()) {
             if process::termination().is_some() {
                 break;
             }
             let tick = TICK.min(rest);
             let ends = Instant::now() + tick;
-            let read = self.tick(ends, own, &mut header);
+            let read = self.tick(ends, own, &mut room);
             let share = processor_share(begun, used);
             self.adjust(read, share > MOST_PROCESSOR);
         }
@@ -132,7 +133,7 @@ impl Taps {
     }
 
     /// Reads for a moment: the frames that there were.
-    fn tick(&mut self, ends: Instant, own: &Own, header: &mut Vec<u8>) -> u32 {
+    fn tick(&mut self, ends: Instant, own: &Own, room: &mut Room) -> u32 {
         let mut read = 0;
         loop {
             let rest = ends.saturating_duration_since(Instant::now());
@@ -147,14 +148,20 @@ impl Taps {
             let ready = poll(&mut fds, timeout).unwrap_or(0);
             for (bundle, member, socket) in &self.sockets {
                 // So many at once from each, that one busy member does not hide the others.
-                for _ in 0..WANTED / 4 {
-                    let Ok(Some(way)) = socket.receive(header) else { break };
-                    let way = if way == headers::Way::In { Way::In } else { Way::Out };
-                    if let Some(headers) = self.headers.get_mut(bundle) {
-                        headers.note(member, way, header, own);
+                let mut from_it = 0;
+                while from_it < WANTED / 4 {
+                    let note = |heard: Heard<'_>| {
+                        let way = if heard.to == To::Outgoing { Way::Out } else { Way::In };
+                        if let Some(headers) = self.headers.get_mut(bundle) {
+                            headers.note(member, way, heard.bytes, own);
+                        }
+                    };
+                    match socket.receive(room, note) {
+                        Ok(0) | Err(_) => break,
+                        Ok(frames) => from_it += frames as u32,
                     }
-                    read += 1;
                 }
+                read += from_it;
             }
             if ready == 0 && Instant::now() >= ends {
                 return read;

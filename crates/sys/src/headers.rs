@@ -3,29 +3,20 @@
 //! A classic BPF filter draws the share in the kernel. Frames of ARP, LLDP, slow protocols and ICMP pass always: they are rare,
 //! and each says something. The receive buffer is small, so what comes faster than it is read is lost and costs little.
 
-use std::io;
-use std::mem;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use crate::packet::{attach, bind, set, unbound};
-use crate::{Context, Error, Result};
-
-/// The way of a frame, as this host sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// The device received it.
-    In,
-    /// The device sends it.
-    Out,
-}
+use crate::packet::set;
+use crate::sniff::{Heard, Room, Sniffer};
+use crate::{Context, Result};
 
 /// Looks at frames of one device. It never waits, and changes nothing but that the device takes frames of LLDP.
 #[derive(Debug)]
 pub struct Headers {
-    fd: OwnedFd,
+    sniffer: Sniffer,
 }
 
-/// Bytes of a frame that are read.
+/// Frames that one call reads, and bytes of each.
+const BATCH: usize = 16;
 const LONGEST: usize = 192;
 /// Bytes asked for as receive buffer: some hundred headers.
 const BUFFER_BYTES: libc::c_int = 128 << 10;
@@ -42,57 +33,42 @@ impl Headers {
     /// # Errors
     /// `EPERM` without `CAP_NET_RAW`, `ENODEV` without such a device.
     pub fn open(ifindex: u32, one_of: u32) -> Result<Headers> {
-        let what = || format!("look at the headers of device {ifindex}");
-        let headers = Headers { fd: unbound().context(what)? };
-        set(&headers.fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &BUFFER_BYTES).context(what)?;
-        headers.attach(one_of).context(what)?;
-        bind(&headers.fd, ifindex).context(what)?;
-        let group = libc::packet_mreq {
-            mr_ifindex: ifindex as i32,
-            mr_type: libc::PACKET_MR_MULTICAST as u16,
-            mr_alen: 6,
-            mr_address: LLDP_GROUP,
+        let prepare = |fd: &OwnedFd| {
+            set(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &BUFFER_BYTES)?;
+            let group = libc::packet_mreq {
+                mr_ifindex: ifindex as i32,
+                mr_type: libc::PACKET_MR_MULTICAST as u16,
+                mr_alen: 6,
+                mr_address: LLDP_GROUP,
+            };
+            set(fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &group)
         };
-        set(&headers.fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &group).context(what)?;
-        Ok(headers)
+        let sniffer = Sniffer::prepared(ifindex, &program(one_of), prepare);
+        Ok(Headers { sniffer: sniffer.context(|| format!("look at the headers of device {ifindex}"))? })
+    }
+
+    /// Memory for [`Headers::receive`].
+    pub fn room() -> Room {
+        Room::of(BATCH, LONGEST)
     }
 
     /// Looks at one of so many from now on.
     pub fn set_share(&self, one_of: u32) -> Result<()> {
-        self.attach(one_of).context(|| "change the share of frames that are looked at".to_owned())
+        self.sniffer.attach(&program(one_of)).context(|| "change the share of frames that are looked at".to_owned())
     }
 
-    /// Puts the beginning of the next frame into `header`; none if there is no frame. A device that went down is no error.
-    pub fn receive(&self, header: &mut Vec<u8>) -> Result<Option<Way>> {
-        header.resize(LONGEST, 0);
-        // SAFETY: all-zero bytes are valid for this C structure.
-        let mut from = unsafe { mem::zeroed::<libc::sockaddr_ll>() };
-        let mut length = mem::size_of_val(&from) as libc::socklen_t;
-        // SAFETY: both pointers and lengths belong to memory that outlives the call.
-        let received = unsafe {
-            let (bytes, room) = (header.as_mut_ptr().cast(), header.len());
-            libc::recvfrom(self.fd.as_raw_fd(), bytes, room, libc::MSG_DONTWAIT, (&raw mut from).cast(), &mut length)
-        };
-        let Ok(received) = usize::try_from(received) else {
-            header.clear();
-            let error = io::Error::last_os_error();
-            return match error.raw_os_error() {
-                Some(libc::EAGAIN | libc::EINTR | libc::ENETDOWN) => Ok(None),
-                _ => Err(Error::new("look at a frame", error)),
-            };
-        };
-        header.truncate(received);
-        Ok(Some(if from.sll_pkttype == libc::PACKET_OUTGOING { Way::Out } else { Way::In }))
-    }
-
-    fn attach(&self, one_of: u32) -> io::Result<()> {
-        attach(&self.fd, &program(one_of))
+    /// Hands over the beginnings of the next frames; how many. A device that went down is no error.
+    ///
+    /// # Errors
+    /// `ENODEV`, `ENXIO`: the device is gone.
+    pub fn receive(&self, room: &mut Room, take: impl FnMut(Heard<'_>)) -> Result<usize> {
+        self.sniffer.receive(room, take)
     }
 }
 
 impl AsFd for Headers {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+        self.sniffer.as_fd()
     }
 }
 

@@ -1,6 +1,7 @@
-//! Packet sockets that hear all that a device receives and sends, for captures. They change nothing: the device does not
-//! become promiscuous, and no frame is taken from anybody.
+//! Packet sockets that hear what a device receives and sends, for captures and for a look at headers. They change nothing: the
+//! device does not become promiscuous, and no frame is taken from anybody.
 
+use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr;
@@ -35,7 +36,11 @@ pub struct Sniffer {
 
 /// Memory for the frames of one call, to be used again.
 #[derive(Debug)]
-pub struct Room(Box<[u8]>);
+pub struct Room {
+    bytes: Box<[u8]>,
+    /// Bytes of it that a frame gets.
+    slot: usize,
+}
 
 /// To whom a frame was sent, as the kernel sees it (`sll_pkttype`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,19 +62,26 @@ pub enum To {
 pub struct Heard<'a> {
     /// From the destination address on; the tag beside it left out.
     pub bytes: &'a [u8],
-    /// Bytes that it had, without the tag beside it.
+    /// Bytes that it had, without the tag beside it. Only captures ask for it; else those that were read.
     pub original: usize,
-    /// The tag beside it.
+    /// The tag beside it, if it is a capture.
     pub tag: Option<Tag>,
     /// To whom it went.
     pub to: To,
-    /// When, by the clock of the day.
+    /// When, by the clock of the day. Zero if it is no capture.
     pub at: Duration,
 }
 
 impl Default for Room {
     fn default() -> Room {
-        Room(vec![0; BATCH * SLOT].into())
+        Room::of(BATCH, SLOT)
+    }
+}
+
+impl Room {
+    /// For so many frames in one call, at most 32, and so many bytes of each.
+    pub(crate) fn of(frames: usize, slot: usize) -> Room {
+        Room { bytes: vec![0; frames.min(BATCH) * slot].into(), slot }
     }
 }
 
@@ -80,24 +92,39 @@ impl Sniffer {
     /// # Errors
     /// `EPERM` without `CAP_NET_RAW`, `ENODEV` without such a device, `EINVAL` of a program that is none.
     pub fn open(ifindex: u32, program: &[Instruction]) -> Result<Sniffer> {
-        let what = || format!("capture on device {ifindex}");
+        let filter = |step: &Instruction| libc::sock_filter { code: step.code, jt: step.jt, jf: step.jf, k: step.k };
+        // The kernel takes 4096; a length that is cut short is refused as a program that has no end.
+        let filters: Vec<libc::sock_filter> = program.iter().map(filter).collect();
+        let prepare = |fd: &OwnedFd| {
+            packet::set(fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, &1)?;
+            packet::set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1)?;
+            packet::enlarge(fd, libc::SO_RCVBUFFORCE, libc::SO_RCVBUF)
+        };
+        Sniffer::prepared(ifindex, &filters, prepare).context(|| format!("capture on device {ifindex}"))
+    }
+
+    /// The same with these options of the socket and this program of the kernel's.
+    pub(crate) fn prepared(
+        ifindex: u32,
+        program: &[libc::sock_filter],
+        prepare: impl FnOnce(&OwnedFd) -> io::Result<()>,
+    ) -> io::Result<Sniffer> {
         // Of no protocol before the bind, so nothing is heard that the program would refuse.
-        let sniffer = Sniffer { fd: packet::unbound().context(what)? };
-        packet::set(&sniffer.fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, &1).context(what)?;
-        packet::set(&sniffer.fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1).context(what)?;
-        packet::enlarge(&sniffer.fd, libc::SO_RCVBUFFORCE, libc::SO_RCVBUF).context(what)?;
+        let sniffer = Sniffer { fd: packet::unbound()? };
+        prepare(&sniffer.fd)?;
         if !program.is_empty() {
-            let filter =
-                |step: &Instruction| libc::sock_filter { code: step.code, jt: step.jt, jf: step.jf, k: step.k };
-            // The kernel takes 4096; a length that is cut short is refused as a program that has no end.
-            let filters: Vec<libc::sock_filter> = program.iter().map(filter).collect();
-            packet::attach(&sniffer.fd, &filters).context(what)?;
+            sniffer.attach(program)?;
         }
-        packet::bind(&sniffer.fd, ifindex).context(what)?;
+        packet::bind(&sniffer.fd, ifindex)?;
         Ok(sniffer)
     }
 
-    /// Hands over what was heard, up to 32 frames; how many. A device that is set down is no error.
+    /// Another program from now on.
+    pub(crate) fn attach(&self, program: &[libc::sock_filter]) -> io::Result<()> {
+        packet::attach(&self.fd, program)
+    }
+
+    /// Hands over what was heard, as many frames as there is room for; how many. A device that is set down is no error.
     ///
     /// # Errors
     /// `ENODEV`, `ENXIO`: the device is gone.
@@ -107,8 +134,8 @@ impl Sniffer {
         // SAFETY: the same.
         let mut from: [libc::sockaddr_ll; BATCH] = unsafe { mem::zeroed() };
         let mut controls = [Control::default(); BATCH];
-        for (i, slot) in room.0.chunks_exact_mut(SLOT).enumerate() {
-            iovecs[i] = libc::iovec { iov_base: slot.as_mut_ptr().cast(), iov_len: SLOT };
+        for (i, slot) in room.bytes.chunks_exact_mut(room.slot).enumerate() {
+            iovecs[i] = libc::iovec { iov_base: slot.as_mut_ptr().cast(), iov_len: room.slot };
             let header = &mut headers[i].msg_hdr;
             header.msg_iov = &raw mut iovecs[i];
             header.msg_iovlen = 1;
@@ -116,18 +143,19 @@ impl Sniffer {
             header.msg_namelen = mem::size_of::<libc::sockaddr_ll>() as _;
             controls[i].put_into(header);
         }
+        let frames = room.bytes.len() / room.slot;
         let (fd, flags) = (self.fd.as_raw_fd(), libc::MSG_DONTWAIT as _);
         // SAFETY: every header points to memory that outlives the call.
-        let received = unsafe { libc::recvmmsg(fd, headers.as_mut_ptr(), BATCH as _, flags, ptr::null_mut()) };
+        let received = unsafe { libc::recvmmsg(fd, headers.as_mut_ptr(), frames as _, flags, ptr::null_mut()) };
         let count = match packet::check(received) {
             Ok(count) => count as usize,
             Err(error) => match error.raw_os_error() {
                 Some(libc::EAGAIN | libc::EINTR | libc::ENETDOWN) => 0,
-                _ => return Err(crate::Error::new("read a capture's socket", error)),
+                _ => return Err(crate::Error::new("read the frames of a device", error)),
             },
         };
         for (i, header) in headers.iter().take(count).enumerate() {
-            let bytes = &room.0[i * SLOT..][..(header.msg_len as usize).min(SLOT)];
+            let bytes = &room.bytes[i * room.slot..][..(header.msg_len as usize).min(room.slot)];
             let to = match from[i].sll_pkttype {
                 libc::PACKET_HOST => To::Host,
                 libc::PACKET_BROADCAST => To::Broadcast,
