@@ -1,8 +1,7 @@
 //! What each fault of a run did to the traffic, in words.
 
+use nicteam_findings::units::{plural, rate};
 use nicteam_record::{Fault, Run};
-
-use crate::units::{plural, rate};
 
 /// The most faults that have a line; the page and the record have more.
 const MOST: usize = 12;

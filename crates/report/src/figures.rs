@@ -1,10 +1,10 @@
 //! Figures of storage runs in one line each, as the published tests print them.
 
+use nicteam_findings::units::{bytes, down_and_up, mebibytes, megabytes, percent, share};
+use nicteam_findings::{faults as fault_words, needs, shares};
 use nicteam_record::{Histogram, Operations, Probes, Run, TrafficTest, Transfer};
 
-use crate::explain::{faults as fault_words, needs, shares};
 use crate::faults;
-use crate::units::{bytes, down_and_up, mebibytes, megabytes, percent, share};
 
 /// A line for each task that is no flow of bytes and has such figures.
 pub(crate) fn lines(run: &Run) -> Vec<String> {

@@ -2,15 +2,13 @@
 //!
 //! Three views of one outcome: [`table()`] for the terminal, [`html()`] for a
 //! browser, and [`explain()`], which both use: one plain sentence a run about
-//! what set the limit. It is made of [`findings()`], which rules ([`Rule`])
+//! what set the limit. It is made of [`findings()`] (`nicteam-findings`), which rules ([`Rule`])
 //! compute from the counters and the hash alone. Nothing here measures
 //! anything, and no name of an experiment or run is looked at.
 #![forbid(unsafe_code)]
 
-mod bars;
 mod columns;
 mod compare;
-mod explain;
 mod faults;
 mod figures;
 mod html;
@@ -21,27 +19,22 @@ mod repeated;
 mod series;
 mod svg;
 mod table;
-mod team;
 mod terminal;
 mod told;
-mod units;
 mod verdicts;
-mod view;
 
 pub use compare::{Compared, Figure, Side as ComparedSide, compare, run_names};
-pub use explain::{
-    Choice, Chooser, Explanation, FilledBy, Hop, HopLink, Limit, Picture, Prediction, RULES, Rule, Spreading,
-    add_findings, explain, explain_by, findings, findings_by, is_full, is_idle,
-};
 pub use html::{
     Column, Frame, NUMBER, SCRIPT, STYLE, WORDS, compared_page, compared_page_in, document, framed, html, page,
     page_in, plain_table, section, verdicts_page,
 };
-pub(crate) use nicteam_expect::clients;
+pub use nicteam_findings::{
+    Choice, Chooser, Explanation, FilledBy, Hop, HopLink, Limit, Picture, Prediction, RULES, Rule, Spreading, Team,
+    TeamMode, add_findings, explain, explain_by, findings, findings_by, is_full, is_idle,
+};
 pub use nicteam_record::Side;
 pub use reasons::find_reasons;
 pub use svg::px;
 pub use table::table;
-pub use team::{Team, TeamMode};
 pub use terminal::Style;
 pub use verdicts::{junit, verdicts, verdicts_json};

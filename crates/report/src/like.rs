@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use nicteam_findings::view::{MemberView, TeamView, busy_host_teams};
 use nicteam_record::{Connection, Link, Looks, Run, Topology, drawn, names};
-
-use crate::view::{MemberView, TeamView, busy_host_teams};
 
 /// Hosts that are alike.
 #[derive(Clone, Debug)]

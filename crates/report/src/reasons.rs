@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 
 use nicteam_cures::{cure_in_words, missing_in_words};
+use nicteam_findings::findings;
 use nicteam_record::Run;
-
-use crate::explain;
 
 /// Finds why a run delivered what it delivered, and what would help; both go into the run.
 pub fn find_reasons(run: &mut Run) {
-    run.findings = explain::findings(run);
+    run.findings = findings(run);
     nicteam_cures::add(run);
 }
 

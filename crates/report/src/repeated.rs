@@ -1,10 +1,9 @@
 //! Runs that were carried out several times, as one each.
 
+use nicteam_expect::clients::jain;
+use nicteam_findings::units::{rate, ratio};
 use nicteam_record::{Record, Run, Skipped};
 use nicteam_statistics::{Estimate, outliers};
-
-use crate::clients::jain;
-use crate::units::{rate, ratio};
 
 /// A run of the file and all the times that it was carried out.
 #[derive(Clone, Debug)]

@@ -6,6 +6,8 @@ mod matrix;
 
 use std::collections::BTreeMap;
 
+use nicteam_findings::units;
+use nicteam_findings::view::{assumed_models, busy_host_teams, lowered_rate};
 use nicteam_record::{Record, Run};
 
 use crate::columns::{columns, skipped};
@@ -13,8 +15,6 @@ use crate::reasons::reasons;
 use crate::repeated::{condensed, repeated};
 use crate::terminal::{BOLD, DIM, Style, cut, put, shown, wrap};
 use crate::told::told;
-use crate::units;
-use crate::view::{assumed_models, busy_host_teams, lowered_rate};
 use cells::{figure_lines, member_lines, of_limit, published, verdict};
 
 /// The table of a record's runs: what was delivered beside the limit and the

@@ -1,9 +1,8 @@
 //! What runs that differ by their engine alone have in common is told once.
 
+use nicteam_findings::explain;
+use nicteam_findings::units::list;
 use nicteam_record::Run;
-
-use crate::explain;
-use crate::units::list;
 
 /// A sentence, and the runs that it is about.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use nicteam_findings::units::rate;
 use nicteam_record::{Environment as RecordEnvironment, Run};
 
 use super::compared::Side;
 use super::figures::Kind;
-use crate::units::rate;
 
 /// From this part on processors count as busy.
 const BUSY: f64 = 0.9;

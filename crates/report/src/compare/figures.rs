@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use nicteam_expect::clients::clients;
 use nicteam_expect::{Figure as Known, Part};
+use nicteam_findings::units::{percent, rate, ratio};
 use nicteam_record::Run;
-
-use crate::clients::clients;
-use crate::units::{percent, rate, ratio};
 
 /// What a figure is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,14 +1,14 @@
 //! Before and after: what each client had by direction, two runs side by side, with the published figures.
 
 use maud::{Markup, html};
+use nicteam_expect::clients::clients;
+use nicteam_findings::units::{down_and_up, mbps};
 use nicteam_record::{PublishedRates, Record, Run};
 use nicteam_statistics::Estimate;
 
 use super::document;
-use crate::clients::clients;
 use crate::repeated::{repeated, typical};
 use crate::svg::px;
-use crate::units::{down_and_up, mbps};
 
 /// The pairs of runs that the file names (`compared_with`).
 pub(super) fn section(record: &Record) -> Markup {

@@ -1,12 +1,12 @@
 //! Cells of the headline tables.
 
 use maud::{Markup, html};
+use nicteam_findings::units::ratio;
+use nicteam_findings::view::MemberView;
 use nicteam_record::Run;
 
 use crate::like::{TeamGroup, busy_groups};
 use crate::svg::{hue, px};
-use crate::units::ratio;
-use crate::view::MemberView;
 
 /// The bars of the hosts' members.
 pub(super) fn teams(run: &Run) -> Markup {

@@ -3,8 +3,8 @@
 use super::cells::{meter, published, teams};
 use crate::columns::{Cell, Columns, Row};
 use crate::told::{Told, told};
-use crate::units::rate;
 use maud::{Markup, html};
+use nicteam_findings::units::rate;
 
 /// Every run of the file in a row, with what each engine delivered; sentences and bars below, an engine after the other.
 pub(super) fn table(columns: &Columns<'_>) -> Markup {

@@ -1,10 +1,10 @@
 //! Disks over the network: their paths, what each carried, and what each session negotiated.
 
 use maud::{Markup, html};
+use nicteam_findings::units::{bytes, percent, share, thousands};
 use nicteam_record::{Disk, Negotiated, Run, StoragePath, Target};
 
 use super::document::{Column, NUMBER, WORDS, plain_table};
-use crate::units::{bytes, percent, share, thousands};
 
 const COLUMNS: [Column<'_>; 9] = [
     ("path", WORDS),

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
+use nicteam_findings::units::percent;
 use nicteam_record::{Environment, Record};
 
 use super::{disks, document};
-use crate::units::percent;
 
 /// The last section.
 pub(super) fn section(record: &Record) -> Markup {

@@ -1,13 +1,13 @@
 //! How the connections shared, and the connections themselves.
 
 use maud::{Markup, html};
+use nicteam_findings::units::{percent, plural, rate, ratio, share, thousands};
 use nicteam_record::{Connection, Datagrams, Run};
 use nicteam_statistics::jain_index;
 
 use super::document::{Column, NUMBER, WORDS, plain_table};
 use crate::like::{Group, groups};
 use crate::svg::px;
-use crate::units::{percent, plural, rate, ratio, share, thousands};
 
 /// A bar a connection, and the table behind it.
 pub(super) fn section(run: &Run) -> Markup {

@@ -1,11 +1,11 @@
 //! What each fault of a run did to the traffic.
 
 use maud::{Markup, html};
+use nicteam_findings::units::{plural, rate};
 use nicteam_record::{Fault, Run};
 
 use super::document::{Column, NUMBER, WORDS, plain_table};
 use crate::faults::full_share;
-use crate::units::{plural, rate};
 
 /// The most faults that are listed; the record has all.
 const MOST: usize = 200;

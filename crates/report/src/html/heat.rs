@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
+use nicteam_findings::units::{plural, ratio, share};
+use nicteam_findings::view::MemberView;
 use nicteam_record::{Run, Sample};
 
 use super::lanes::{AXIS, LEFT, RIGHT, Time, WIDTH, axis};
@@ -10,8 +12,6 @@ use super::way::{RECEIVED, SENT, Way};
 use crate::like::TeamGroup;
 use crate::series::{Interval, member_series};
 use crate::svg::px;
-use crate::units::{plural, ratio, share};
-use crate::view::MemberView;
 
 /// Steps of darkness; the first one is left empty.
 const LEVELS: usize = 9;

@@ -1,10 +1,10 @@
 //! The runs that form a grid, as the published test's table has them.
 
 use maud::{Markup, html};
+use nicteam_findings::units::ratio;
 use nicteam_record::Run;
 
 use crate::matrix::Matrix;
-use crate::units::ratio;
 
 /// Part of the limit by row and column, the published one below it.
 pub(super) fn table(matrix: &Matrix<'_>) -> Markup {

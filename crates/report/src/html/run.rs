@@ -1,15 +1,15 @@
 //! One run's section.
 
 use maud::{Markup, html};
+use nicteam_findings::explain;
+use nicteam_findings::units::{percent, rate, ratio};
 use nicteam_record::{Memory, Run, Sample};
 
 use super::cells::of_limit;
 use super::document::{Column, NUMBER, WORDS, plain_table};
 use super::{disks, fairness, faults, tasks, timeline, traffic};
-use crate::explain;
 use crate::figures;
 use crate::reasons::reasons;
-use crate::units::{percent, rate, ratio};
 
 /// What set the limit, what every member and every connection did.
 pub(super) fn section(index: usize, run: &Run, samples: &[Sample]) -> Markup {

@@ -1,16 +1,16 @@
 //! The headline table.
 
 use maud::{Markup, html};
+use nicteam_findings::explain;
+use nicteam_findings::units::rate;
+use nicteam_findings::view::lowered_rate;
 use nicteam_record::{Record, Run};
 
 use super::cells::{meter, published, teams};
 use super::document;
 use crate::columns::{columns, skipped};
-use crate::explain;
 use crate::matrix::matrix;
 use crate::repeated::repeated;
-use crate::units::rate;
-use crate::view::lowered_rate;
 
 /// The headline table: the grid that runs form, or a row a run; where runs differ by their engine alone, a column an engine.
 ///

@@ -1,11 +1,11 @@
 //! Tasks that are no flow of bytes: operations, transfers, probes.
 
 use maud::{Markup, html};
+use nicteam_findings::units::{bytes, mebibytes, megabytes, percent, share, thousands};
 use nicteam_record::{Histogram, Operations, Probes, Run, Transfer};
 
 use super::document::{Column, NUMBER, WORDS, plain_table};
 use crate::figures::{content, mean_ms, milliseconds, operations_bps};
-use crate::units::{bytes, mebibytes, megabytes, percent, share, thousands};
 
 /// A table a sort of task, where there are any.
 pub(super) fn section(run: &Run) -> Markup {

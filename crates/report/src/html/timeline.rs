@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
+use nicteam_findings::Team;
+use nicteam_findings::units::{hosts, plural};
 use nicteam_record::{Event, Run};
 
 use super::document::{NUMBER, WORDS, plain_table};
 use super::lanes::{Span, Time};
 use crate::svg::px;
-use crate::team::Team;
-use crate::units::{hosts, plural};
 
 /// The most events that are marked and listed; the record has all.
 const MOST: usize = 200;

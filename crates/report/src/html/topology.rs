@@ -5,14 +5,14 @@ mod merged;
 mod places;
 
 use maud::{Markup, html};
+use nicteam_findings::units::{link_rate, percent};
+use nicteam_findings::view::link_at;
+use nicteam_findings::{Team, TeamMode};
 use nicteam_record::{Connection, Impairments, Link, Record, Run, Topology};
 
 use super::document;
 use crate::like;
 use crate::svg::{hue, px};
-use crate::team::{Team, TeamMode};
-use crate::units::{link_rate, percent};
-use crate::view::link_at;
 use merged::Merged;
 use places::{Place, arrange, tag};
 

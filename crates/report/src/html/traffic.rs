@@ -1,18 +1,18 @@
 //! Members' traffic over time: a lane a member, the lane's top its link's rate.
 
 use maud::{Markup, html};
+use nicteam_findings::TeamMode;
+use nicteam_findings::is_idle;
+use nicteam_findings::units::{link_rate, percent, rate, ratio, share};
+use nicteam_findings::view::{MemberView, TeamView};
 use nicteam_record::{Run, Sample, Stall};
 
 use super::lanes::{AXIS, LEFT, RIGHT, Span, Time, WIDTH, axis};
 use super::way::{RECEIVED, SENT, Way};
 use super::{heat, timeline};
-use crate::explain::is_idle;
 use crate::like::busy_groups;
 use crate::series::{Interval, member_series};
 use crate::svg::{hue, px, steps};
-use crate::team::TeamMode;
-use crate::units::{link_rate, percent, rate, ratio, share};
-use crate::view::{MemberView, TeamView};
 
 /// The busy hosts' teams, sent and received apart.
 pub(super) fn section(run: &Run, samples: &[Sample]) -> Markup {

@@ -1,7 +1,8 @@
 //! The two directions of a member's traffic.
 
+use nicteam_findings::view::MemberView;
+
 use crate::series::Interval;
-use crate::view::MemberView;
 
 /// One of the two directions.
 pub(super) struct Way {

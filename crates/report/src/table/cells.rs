@@ -1,13 +1,13 @@
 //! Cells and lines of both forms of the table.
 
+use nicteam_findings::bars::bars;
+use nicteam_findings::units;
+use nicteam_findings::view::MemberView;
 use nicteam_record::Run;
 
-use crate::bars::bars;
 use crate::figures;
 use crate::like::busy_groups;
 use crate::terminal::{GREEN, RED, Style, YELLOW, shown, wrap};
-use crate::units;
-use crate::view::MemberView;
 
 /// Part of the limit as a number of two decimals.
 pub(super) fn of_limit(run: &Run) -> String {

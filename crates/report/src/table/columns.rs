@@ -1,11 +1,11 @@
 //! The table where runs differ by their engine: a column an engine.
 
+use nicteam_findings::units;
 use nicteam_record::Run;
 
 use super::cells::{figure_lines, member_lines, of_limit, published, verdict};
 use crate::columns::{Cell, Columns, Row};
 use crate::terminal::{BOLD, DIM, Style, cut, put, shown};
-use crate::units;
 
 /// Columns of a cell: what was delivered, and its part of the limit.
 const CELL: usize = 12 + 2 + 4;

@@ -1,11 +1,11 @@
 //! The runs that form a grid, above the table of all runs.
 
+use nicteam_findings::units::{plural, ratio};
 use nicteam_record::Run;
 
 use super::cells::verdict;
 use crate::matrix::{Matrix, MatrixRow};
 use crate::terminal::{BOLD, DIM, Style, cut, put, shown, wrap};
-use crate::units::{plural, ratio};
 
 /// Part of the limit by row and column; with several engines a number each.
 pub(super) fn grid(matrix: &Matrix<'_>, style: &Style, out: &mut String) {

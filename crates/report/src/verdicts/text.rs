@@ -1,10 +1,10 @@
 //! Verdicts as a table.
 
 use nicteam_expect::{Bound, Certainty, Found, Interval, Judged, Scale, Unit, Verdict, What};
+use nicteam_findings::units::{bytes, percent, rate, ratio};
 
 use crate::Style;
 use crate::terminal::{cut, put, shown, wrap};
-use crate::units::{bytes, percent, rate, ratio};
 
 /// A line for each expectation, and what they come to; nothing if nothing was expected.
 pub fn verdicts(judged: &[Judged<'_>], style: &Style) -> String {

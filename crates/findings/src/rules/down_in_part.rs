@@ -1,0 +1,68 @@
+//! A link was down for a part of the run.
+
+use nicteam_record::{Fault, Finding, Side};
+use serde::{Deserialize, Serialize};
+
+use super::Rule;
+use crate::limits::{FilledBy, Limit};
+use crate::units::rate;
+
+/// Kinds of faults that take carrier from a link.
+const KINDS: [&str; 2] = ["cable", "cables"];
+/// A fault that leaves at least this part of the rate before is no cause.
+const LEFT: f64 = 0.95;
+
+/// Pulled cables, and less payload meanwhile.
+pub(super) struct DownInPart;
+
+#[derive(Serialize, Deserialize)]
+struct Details {
+    node: String,
+    device: String,
+    from_ms: f64,
+    until_ms: f64,
+    before_bps: f64,
+    during_bps: f64,
+}
+
+impl Rule for DownInPart {
+    fn cause(&self) -> &'static str {
+        "down-in-part"
+    }
+
+    fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
+        if limit.filled_by == FilledBy::Payload {
+            return None;
+        }
+        let fault = limit.picture.run.faults.iter().filter_map(details);
+        let details = fault.max_by(|one, other| one.lost_bits().total_cmp(&other.lost_bits()))?;
+        let finding = Finding { side: Side::Links, node: Some(details.node.clone()), ..limit.finding(self.cause()) };
+        Some(finding.with_details(&details))
+    }
+
+    fn sentence(&self, finding: &Finding) -> Option<String> {
+        let Details { node, device, from_ms, until_ms, before_bps, during_bps } = finding.details()?;
+        Some(format!(
+            "{device} of {node} was down from {:.1} s to {:.1} s: {} arrived meanwhile, {} before.",
+            from_ms / 1e3,
+            until_ms / 1e3,
+            rate(during_bps),
+            rate(before_bps)
+        ))
+    }
+}
+
+impl Details {
+    fn lost_bits(&self) -> f64 {
+        (self.before_bps - self.during_bps) * (self.until_ms - self.from_ms)
+    }
+}
+
+/// What a fault cost, if it took carrier from a link and cost something.
+fn details(fault: &Fault) -> Option<Details> {
+    let (before_bps, during_bps) = (fault.before_bps?, fault.during_bps?);
+    let costs = KINDS.contains(&fault.kind.as_str()) && during_bps < before_bps * LEFT;
+    let (node, device) = (fault.node.clone(), fault.member.clone()?);
+    let until_ms = fault.over_ms.unwrap_or(fault.until_ms);
+    costs.then_some(Details { node, device, from_ms: fault.t_ms, until_ms, before_bps, during_bps })
+}
