@@ -8,13 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use nicteam_node::Failure;
+use nicteam_node::Output;
 use nicteam_sys::{pid_namespace, process};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
-
-use crate::error::Failure;
-use crate::say::Output;
 
 /// How long a program may take until it is of use: it guards against one that hangs.
 const PATIENCE: Duration = Duration::from_secs(20);

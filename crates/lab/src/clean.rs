@@ -7,11 +7,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nicteam_node::Error;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::error::Error;
 use crate::lab_id::LabId;
 use crate::output::{failed, is_abandoned};
 

@@ -4,10 +4,10 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use nicteam_experiment::{self as experiment, Experiment};
+use nicteam_node::Error;
 use nicteam_sys::{mptcp, tcp};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
-use crate::error::Error;
 use crate::output::failed;
 
 /// Refuses an experiment whose congestion controls, or whose multipath TCP, this

@@ -2,10 +2,9 @@
 
 use nicteam_netlink::Netlink;
 use nicteam_netlink::shape;
+use nicteam_node::Failure;
 use nicteam_record::MemberSample;
 use nix::libc;
-
-use crate::error::Failure;
 
 /// What a device carried so far, as a member of a team; of none if `team` is empty.
 pub(crate) fn of_device(netlink: &mut Netlink, team: &str, device: &str) -> Result<MemberSample, Failure> {

@@ -6,10 +6,10 @@ use std::time::Duration;
 use nicteam_dataplane::Kind;
 use nicteam_load::{cpu, share};
 use nicteam_netlink::shape::Granularity;
+use nicteam_node::Error;
 use nicteam_record::Environment;
 use nicteam_sys::process;
 
-use crate::error::Error;
 use crate::options::Options;
 use crate::output::failed;
 

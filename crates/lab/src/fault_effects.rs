@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use nicteam_experiment::Timed;
+use nicteam_record::measure::{Course, value_at};
 use nicteam_record::{ConnectionSample, Datagrams, Fault, Probes, Sample};
 
 use crate::event::Place;
-use nicteam_record::measure::{Course, value_at};
 
 /// The longest time before a fault that counts as before it, and the longest after its end, milliseconds.
 const BESIDE_MS: f64 = 2000.0;

@@ -1,14 +1,14 @@
 //! Targets' files: what is there before a run, and whether what is there afterwards is what was sent.
 
 use nicteam_experiment::{AccessSpec, Copy, Run, Storage};
+use nicteam_node::Error;
+use nicteam_node::content::{BEFORE, COPIED};
+use nicteam_node::protocol::{ConnectionSpec, TargetAct};
+use nicteam_node::task::Planned;
 use nicteam_record::Transfer;
 use serde::Deserialize;
 
-use crate::content::{BEFORE, COPIED};
-use crate::error::Error;
-use crate::protocol::{ConnectionSpec, TargetAct};
 use crate::target;
-use crate::task::Planned;
 use crate::testbed::Deployment;
 
 /// Bytes of a disk.
@@ -108,10 +108,10 @@ mod tests {
     use nicteam_experiment::{Overrides, parse};
 
     use super::*;
-    use crate::content;
-    use crate::protocol::{Done, Request};
-    use crate::task;
     use crate::testbed::{Action, TeamRuns};
+    use nicteam_node::content;
+    use nicteam_node::protocol::{Done, Request};
+    use nicteam_node::task;
 
     /// A network of one file: what it is asked for, and the sum that it tells.
     struct OneFile {

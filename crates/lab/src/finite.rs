@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use nicteam_experiment::{Run, Workload};
-
-use crate::protocol::TaskSample;
-use crate::task::Planned;
+use nicteam_node::protocol::TaskSample;
+use nicteam_node::task::Planned;
 
 /// The tasks of a run that end by themselves.
 #[derive(Debug, Default)]

@@ -11,8 +11,7 @@ use nicteam_dataplane::Kind;
 use nicteam_experiment::{Experiment, GranularityChoice};
 use nicteam_load::cpu;
 use nicteam_netlink::shape::Granularity;
-
-use crate::error::Error;
+use nicteam_node::Error;
 
 /// Payload that a processor carries through hosts, switch and hosts again in
 /// MTU-sized packets of 1500 bytes, bit/s. T3 on two processors of 2026: with eBPF

@@ -5,15 +5,16 @@ use std::time::{Duration, Instant};
 
 use nicteam_experiment::{Event, Experiment, Run, Topology, Workload};
 use nicteam_netlink::shape::Granularity;
+use nicteam_node::Error;
+use nicteam_node::protocol::{Device, PathSeen, Request};
+use nicteam_node::task;
 
-use crate::error::Error;
 use crate::fit::{dataplane, granularity};
 use crate::machine::check_machine;
 use crate::options::Options;
-use crate::protocol::{Device, PathSeen, Request};
 use crate::run::unless_stopped;
 use crate::testbed::{Deployment, Report, Setting};
-use crate::{event, target, task};
+use crate::{event, target};
 
 /// A topology that is built; it goes with this value.
 pub struct Held {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use nicteam_experiment::{Experiment, Run};
+use nicteam_node::Error;
 use nicteam_record::{Skipped, Variant};
 
 use crate::engine::{self, Absent};
-use crate::error::Error;
 use crate::target;
 
 /// Something that the machine may not have.

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use nicteam_dataplane::Kind;
+use nicteam_node::task::{self, KINDS};
 use nicteam_record::Run;
 
-use crate::task::{self, KINDS};
 use crate::testbed::{TESTBEDS, Testbed};
 
 /// How an experiment is run.

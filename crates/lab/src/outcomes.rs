@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use nicteam_node::protocol::{Done, Notice, Outcomes};
+use nicteam_node::task::Planned;
 use nicteam_record::{Connection, Disk, Operations, Probes, Program, Transfer};
-
-use crate::protocol::{Done, Notice, Outcomes};
-use crate::task::Planned;
 
 /// Of all nodes, in the order of the tasks' numbers, workloads and hosts named; and what happened, with the node it happened to.
 pub(crate) fn of_all(answers: Vec<(String, Done)>, planned: &[Planned]) -> (Outcomes, Vec<(String, Notice)>) {

@@ -8,9 +8,8 @@ use std::fs::{self, File};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use nicteam_node::Error;
 use nix::fcntl::{Flock, FlockArg, OFlag};
-
-use crate::error::Error;
 
 /// Ending of a folder that is not whole.
 const PARTIAL: &str = ".partial";

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use nicteam_experiment::{self as experiment, Experiment};
+use nicteam_node::Error;
 use nicteam_record::{Event, EventKind, Program};
 
-use crate::error::Error;
 use crate::installed::is_program;
 
 /// Refuses an experiment whose programs this machine does not have, before anything is built.

@@ -7,28 +7,29 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use nicteam_experiment::{Experiment, Run, Team, Timed};
+use nicteam_load::Load;
 use nicteam_netlink::shape::Granularity;
+use nicteam_node::Error;
+use nicteam_node::clock;
+use nicteam_node::flows::Flows;
+use nicteam_node::protocol::{ConnectionSpec, Done, Notice, Outcomes, Request, Role};
+use nicteam_node::task::{self, Kind, Planned};
 use nicteam_record::{self as record, Bundle, EventKind, Record, Skipped, Unfinished};
 use nicteam_sys::process;
 
 use crate::environment::{busy_now, environment};
-use crate::error::Error;
 use crate::fault_effects::{self, Faults};
 use crate::finite::Finite;
 use crate::fit::{dataplane, granularity};
-use crate::flows::Flows;
 use crate::machine::check_machine;
 use crate::neighbour_table::NoRoom;
 use crate::options::Options;
 use crate::output::{Output, failed, free_name};
 use crate::progress::Progress;
-use crate::protocol::{ConnectionSpec, Done, Notice, Outcomes, Request, Role};
-use crate::task::{self, Kind, Planned};
 use crate::testbed::{Deployment, Report, Setting, TeamsSay};
 use crate::timeline::Timeline;
 use crate::watch::Watch;
-use crate::{clock, event, files, outcomes, programs, recorded, target, traffic_tests};
-use nicteam_load::Load;
+use crate::{event, files, outcomes, programs, recorded, target, traffic_tests};
 
 /// What running an experiment left.
 #[derive(Debug)]

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use nicteam_experiment::{Topology, limit};
+use nicteam_node::Error;
+use nicteam_node::flows::Found;
+use nicteam_node::hexadecimal::hexadecimal;
+use nicteam_node::task::{self, Kind, Planned};
+use nicteam_record::measure::{Counted, Window};
 use nicteam_record::{self as record, Connection, Sample};
 use sha2::{Digest, Sha256};
 
-use crate::error::Error;
-use crate::flows::Found;
-use crate::hexadecimal::hexadecimal;
 use crate::machine::variant;
 use crate::output::Output;
 use crate::recorded;
-use crate::task::{self, Kind, Planned};
 use crate::watch::Watch;
-use nicteam_record::measure::{Counted, Window};
 
 /// The layer that payload is counted at.
 const DELIVERED_COUNTED_AT: &str =

@@ -2,10 +2,10 @@
 
 use std::sync::mpsc;
 
+use nicteam_node::protocol::Notice;
 use nicteam_record::{Event, EventKind};
 
 use crate::progress::Progress;
-use crate::protocol::Notice;
 use crate::testbed::Report;
 
 /// What nodes reported, in the order in which it came.

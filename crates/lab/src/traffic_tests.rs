@@ -2,9 +2,8 @@
 //! client printed.
 
 use nicteam_experiment::{Run, Tested, Workload};
+use nicteam_node::task::Planned;
 use nicteam_record::{self as record, Connection, Program};
-
-use crate::task::Planned;
 
 /// Those of a run.
 pub(crate) fn of_run(

@@ -4,21 +4,21 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use nicteam_experiment::Run;
+use nicteam_load::Load;
+use nicteam_node::Error;
+use nicteam_node::clock;
+use nicteam_node::flows::Flows;
+use nicteam_node::protocol::AgentSample;
+use nicteam_node::task::Kind;
 use nicteam_record::Sample;
+use nicteam_record::measure::Window;
 use nicteam_sys::process;
 
-use crate::clock;
-use crate::error::Error;
 use crate::fault_effects::Faults;
 use crate::finite::Finite;
-use crate::flows::Flows;
 use crate::progress::Progress;
-use crate::protocol::AgentSample;
-use crate::task::Kind;
 use crate::testbed::Report;
 use crate::timeline::Timeline;
-use nicteam_load::Load;
-use nicteam_record::measure::Window;
 
 /// Gathers what the agents report in one run.
 pub(crate) struct Watch<'a> {

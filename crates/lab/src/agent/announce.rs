@@ -4,10 +4,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::{Duration, Instant};
 
 use nicteam_netlink::{Link, Netlink};
+use nicteam_node::Failure;
 use nicteam_sys::packet::PacketSocket;
 use nicteam_wire::{Arp, Mac, rarp_packet};
-
-use crate::error::Failure;
 
 /// When RARP goes out after the first time, as QEMU's `announce-initial`, `announce-max`, `announce-rounds` and
 /// `announce-step` are by default: five times, 50, 150, 250 and 350 ms apart.

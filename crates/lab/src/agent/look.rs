@@ -1,10 +1,9 @@
 //! What an agent's node has, and what passes the paths from it.
 
 use nicteam_netlink::Netlink;
+use nicteam_node::Failure;
+use nicteam_node::protocol::{Device, PathSeen, PathSpec};
 use nicteam_pathmtu::{OneWay, Options, examine};
-
-use crate::error::Failure;
-use crate::protocol::{Device, PathSeen, PathSpec};
 
 /// Every device of the node but its loopback.
 pub(super) fn devices(netlink: &mut Netlink) -> Result<Vec<Device>, Failure> {

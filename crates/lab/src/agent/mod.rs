@@ -15,17 +15,17 @@ use std::io::BufRead;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use nicteam_node::Failure;
+use nicteam_node::Output;
+use nicteam_node::clock;
+use nicteam_node::emulator::Relay;
+use nicteam_node::lock;
+use nicteam_node::protocol::{Done, Hello, Message, PROTOCOL, Request};
+use nicteam_node::task::{KINDS, Kind, Traffic};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use crate::clock;
 use crate::engine::{ENGINES, Engine};
-use crate::error::Failure;
-use crate::lock::lock;
-use crate::protocol::{Done, Hello, Message, PROTOCOL, Request};
-use crate::relay::Relay;
-use crate::say::Output;
 use crate::target;
-use crate::task::{KINDS, Kind, Traffic};
 
 use moves::Moves;
 use node::Node;

@@ -7,10 +7,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use nicteam_netlink::Learned;
+use nicteam_node::Failure;
 use nicteam_record::MacMoveSample;
 use nix::poll::{PollFd, PollFlags, poll};
-
-use crate::error::Failure;
 
 /// A bridge tells of each move. They are read so often that the socket has room for them and the reader costs little.
 const PAUSE: Duration = Duration::from_millis(5);

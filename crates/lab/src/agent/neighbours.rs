@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use crate::protocol::{ConnectionSpec, Role};
+use nicteam_node::protocol::{ConnectionSpec, Role};
 
 /// The addresses at the other ends, where this node has these ends of the connections.
 pub(super) fn peers(role: Role, connections: &[ConnectionSpec]) -> BTreeSet<IpAddr> {
@@ -23,7 +23,7 @@ mod tests {
     use std::net::SocketAddr;
 
     use super::*;
-    use crate::protocol::PathSpec;
+    use nicteam_node::protocol::PathSpec;
 
     #[test]
     fn every_path_leads_to_a_neighbour() {

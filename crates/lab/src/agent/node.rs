@@ -7,15 +7,15 @@ use nicteam_netlink::Netlink;
 use nicteam_netlink::mptcp::PathManager;
 use nicteam_netlink::object::Route;
 use nicteam_netlink::shape::{self, Granularity, Sizes};
+use nicteam_node::Failure;
+use nicteam_node::processor;
+use nicteam_node::protocol::{Addresses, FurtherAddress, LinkSetup, NodeSetup};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netns;
 use nicteam_wire::Mac;
 use nix::errno::Errno;
 
 use super::announce::announce;
-use crate::error::Failure;
-use crate::processor;
-use crate::protocol::{Addresses, FurtherAddress, LinkSetup, NodeSetup};
 
 /// The bridge of a switch, or of a host with guests.
 const BRIDGE: &str = "br0";

@@ -7,11 +7,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use nicteam_netlink::Netlink;
+use nicteam_node::Failure;
+use nicteam_node::protocol::SpeakPagp;
 use nicteam_sys::packet::SendSocket;
 use nicteam_wire::{Mac, Pagp, PagpPort};
-
-use crate::error::Failure;
-use crate::protocol::SpeakPagp;
 
 /// Between hellos of a port that has no partner: in mode `desirable`, which asks, and in mode `auto`.
 const FAST: Duration = Duration::from_secs(1);

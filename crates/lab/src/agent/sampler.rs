@@ -7,14 +7,13 @@ use std::time::{Duration, Instant};
 
 use nicteam_load::cpu;
 use nicteam_netlink::Netlink;
-
-use crate::clock;
-use crate::error::Failure;
-use crate::lock::lock;
-use crate::protocol::{AgentSample, Message};
-use crate::relay::Relay;
-use crate::say::Output;
-use crate::task::Traffic;
+use nicteam_node::Failure;
+use nicteam_node::Output;
+use nicteam_node::clock;
+use nicteam_node::emulator::Relay;
+use nicteam_node::lock;
+use nicteam_node::protocol::{AgentSample, Message};
+use nicteam_node::task::Traffic;
 
 use super::moves::Moves;
 use super::targets::Targets;

@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use nicteam_load::cpu;
 use nicteam_netlink::inet_diag::TcpSockets;
+use nicteam_node::Failure;
+use nicteam_node::Output;
+use nicteam_node::content;
+use nicteam_node::hexadecimal::hexadecimal;
+use nicteam_node::lock;
+use nicteam_node::protocol::{Done, FlowSample, ServeTarget, Serves, TargetAct};
+use nicteam_node::sockets::flow;
 use nicteam_storage::Pattern;
 use nicteam_sys::pid_namespace;
 use sha2::{Digest, Sha256};
 
-use crate::content;
-use crate::error::Failure;
-use crate::hexadecimal::hexadecimal;
-use crate::lock::lock;
-use crate::protocol::{Done, FlowSample, ServeTarget, Serves, TargetAct};
-use crate::say::Output;
-use crate::sockets::flow;
 use crate::target::{Kind, Said, Served};
 
 /// Bytes that are read at once.

@@ -5,14 +5,14 @@ use std::fmt;
 use std::sync::Mutex;
 
 use nicteam_netlink::Netlink;
+use nicteam_node::Failure;
+use nicteam_node::Output;
+use nicteam_node::lock;
+use nicteam_node::protocol::{AddTeam, ProcessAct, Runs};
 use nicteam_record::{BucketMember, MemberSample, OneSided, PagpHeard, Port};
 
 use crate::counters;
 use crate::engine::{Engine, Running};
-use crate::error::Failure;
-use crate::lock::lock;
-use crate::protocol::{AddTeam, ProcessAct, Runs};
-use crate::say::Output;
 
 /// What is measured on a node.
 pub(super) struct Teams {

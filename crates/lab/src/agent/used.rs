@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::error::Failure;
-use crate::protocol::Used;
+use nicteam_node::Failure;
+use nicteam_node::protocol::Used;
 
 /// Of these processes together; one that is gone uses nothing.
 pub(super) fn of(processes: &[u32]) -> Result<Used, Failure> {

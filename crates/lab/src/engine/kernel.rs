@@ -4,6 +4,9 @@ use std::time::{Duration, Instant};
 
 use nicteam_experiment::KERNEL_OPTIONS;
 use nicteam_netlink::{BondMember, Netlink};
+use nicteam_node::Failure;
+use nicteam_node::Output;
+use nicteam_node::protocol::AddTeam;
 use nicteam_record::{MemberSample, Port};
 use nicteam_sys::netns::{self, NetNs};
 use nicteam_team::Config;
@@ -12,9 +15,6 @@ use nix::errno::Errno;
 
 use super::terms::{Absent, Engine, Running};
 use crate::counters;
-use crate::error::Failure;
-use crate::protocol::AddTeam;
-use crate::say::Output;
 
 /// Options that name a member, which has to be there first.
 const OF_MEMBERS: [&str; 2] = ["primary", "active_slave"];

@@ -8,6 +8,9 @@ use nicteam_daemon::{
 };
 use nicteam_dataplane::{Choice, Counters, Kind};
 use nicteam_netlink::Netlink;
+use nicteam_node::Failure;
+use nicteam_node::Output;
+use nicteam_node::protocol::{AddTeam, ProcessAct};
 use nicteam_record::{BucketMember, EventKind, MemberSample, OneSided, PagpHeard, PlainHost, PlainMember, Port};
 use nicteam_team::lacp::MuxState;
 use nicteam_team::{Config, Event};
@@ -15,9 +18,6 @@ use nicteam_team::{Config, Event};
 use super::process::TeamProcess;
 use super::terms::{Engine, Running};
 use crate::counters;
-use crate::error::Failure;
-use crate::protocol::{AddTeam, ProcessAct};
-use crate::say::Output;
 
 /// The engine.
 #[derive(Debug)]

@@ -8,15 +8,14 @@ use std::thread::JoinHandle;
 
 use nicteam_daemon::control::Client;
 use nicteam_daemon::{Happened, PersistedTeam, TeamSpec, TeamStatus};
+use nicteam_node::Failure;
+use nicteam_node::Output;
+use nicteam_node::lock;
+use nicteam_node::protocol::ProcessAct;
 use nicteam_record::EventKind;
 use nicteam_sys::{process, sched};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-
-use crate::error::Failure;
-use crate::lock::lock;
-use crate::protocol::ProcessAct;
-use crate::say::Output;
 
 /// The process of a team; it ends with this value.
 #[derive(Debug)]

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use nicteam_netlink::Netlink;
+use nicteam_node::Failure;
+use nicteam_node::Output;
+use nicteam_node::protocol::{AddTeam, ProcessAct};
 use nicteam_record::{BucketMember, MemberSample, OneSided, PagpHeard, Port};
-
-use crate::error::Failure;
-use crate::protocol::{AddTeam, ProcessAct};
-use crate::say::Output;
 
 /// Who runs teams in the network namespace of the caller.
 pub trait Engine: Sync {

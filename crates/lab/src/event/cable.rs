@@ -1,11 +1,11 @@
 //! `cable`: a node's end of a cable is pulled, or plugged in again.
 
 use nicteam_experiment::Shown;
+use nicteam_node::Error;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::kind::{Kind, Place, read};
-use crate::error::Error;
 use crate::testbed::{Action, Deployment};
 
 /// The kind.

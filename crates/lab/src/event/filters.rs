@@ -1,11 +1,11 @@
 //! `filters`: the filters of a member are removed.
 
+use nicteam_node::Error;
+use nicteam_node::protocol::Request;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::kind::{Kind, Place, read};
-use crate::error::Error;
-use crate::protocol::Request;
 use crate::testbed::Deployment;
 
 /// The kind.

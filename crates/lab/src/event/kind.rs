@@ -1,10 +1,10 @@
 //! What a kind of event is to the lab.
 
 use nicteam_experiment::Shown;
+use nicteam_node::Error;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::error::Error;
 use crate::testbed::Deployment;
 
 /// A kind of event, as the lab carries it out.

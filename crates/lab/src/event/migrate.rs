@@ -1,11 +1,11 @@
 //! `migrate`: a guest's veth goes to another host's bridge, and the guest announces itself there.
 
+use nicteam_node::Error;
+use nicteam_node::protocol::Request;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::kind::{Kind, Place, read};
-use crate::error::Error;
-use crate::protocol::Request;
 use crate::testbed::{Action, Deployment};
 
 /// The kind.

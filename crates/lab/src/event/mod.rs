@@ -11,12 +11,11 @@ mod rate;
 mod silence;
 mod target;
 
-use nicteam_experiment::Event;
-
 use kind::Kind;
 pub(crate) use kind::Place;
+use nicteam_experiment::Event;
+use nicteam_node::Error;
 
-use crate::error::Error;
 use crate::testbed::Deployment;
 
 /// All kinds.

@@ -1,12 +1,12 @@
 //! `mtu`: one end of a cable gets another MTU.
 
 use nicteam_experiment::Shown;
+use nicteam_node::Error;
+use nicteam_node::protocol::Request;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::kind::{Kind, Place, read};
-use crate::error::Error;
-use crate::protocol::Request;
 use crate::testbed::Deployment;
 
 /// The kind.

@@ -1,11 +1,11 @@
 //! Faults of a host or switch as a whole.
 
+use nicteam_node::Error;
+use nicteam_node::protocol::{Disturb, Disturbance, ProcessAct, Request};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::kind::{Kind, Place, read};
-use crate::error::Error;
-use crate::protocol::{Disturb, Disturbance, ProcessAct, Request};
 use crate::testbed::{Action, Deployment};
 
 /// Nothing passes the cables of a switch, and its ports stay up.

@@ -1,12 +1,12 @@
 //! `silence`: a link drops every frame, or carries again.
 
 use nicteam_experiment::Shown;
+use nicteam_node::Error;
+use nicteam_node::protocol::{Disturb, Disturbance};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::kind::{Kind, Place, read};
-use crate::error::Error;
-use crate::protocol::{Disturb, Disturbance};
 use crate::testbed::{Action, Deployment};
 
 /// The kind.

@@ -1,11 +1,11 @@
 //! `target`: what serves a target is killed, or started again.
 
+use nicteam_node::Error;
+use nicteam_node::protocol::TargetAct;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::kind::{Kind, Place, read};
-use crate::error::Error;
-use crate::protocol::TargetAct;
 use crate::target;
 use crate::testbed::Deployment;
 

@@ -4,12 +4,11 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use nicteam_node::Failure;
 use nix::fcntl::{OFlag, open};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::stat::Mode;
 use nix::sys::statfs::{TMPFS_MAGIC, statfs};
-
-use crate::error::Failure;
 
 /// Where files of targets on a disk are, where `TMPDIR` does not say otherwise: `/tmp` often is in memory.
 const DISK: &str = "/var/tmp";

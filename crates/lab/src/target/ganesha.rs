@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nicteam_experiment::Nfs;
+use nicteam_node::Failure;
+use nicteam_node::Output;
+use nicteam_node::protocol::ServeTarget;
 use nicteam_sys::{mounts, netns};
 use serde::Deserialize;
 
@@ -19,10 +22,7 @@ use super::terms::{Kind, Said, Served, Server};
 use super::{backing, mount};
 use crate::background::{Background, Log, Start};
 use crate::engine::Absent;
-use crate::error::Failure;
 use crate::installed::{find, missing};
-use crate::protocol::ServeTarget;
-use crate::say::Output;
 
 const SERVER: &str = "ganesha.nfsd";
 const REGISTRY: &str = "rpcbind";

@@ -1,10 +1,10 @@
 //! The lab's side: targets of a run are served, and something is done with them.
 
 use nicteam_experiment::{Host, Medium, Topology};
+use nicteam_node::Error;
+use nicteam_node::protocol::{Done, Request, ServeTarget, TargetAct};
 use nicteam_record as record;
 
-use crate::error::Error;
-use crate::protocol::{Done, Request, ServeTarget, TargetAct};
 use crate::testbed::Deployment;
 
 /// Lets hosts serve the targets of a topology, which has its addresses; what there is to record of them.

@@ -5,11 +5,12 @@ use std::fmt;
 use std::fs::File;
 use std::net::SocketAddr;
 
+use nicteam_node::Failure;
+use nicteam_node::Output;
+use nicteam_node::protocol::ServeTarget;
+
 use crate::background::Background;
 use crate::engine::Absent;
-use crate::error::Failure;
-use crate::protocol::ServeTarget;
-use crate::say::Output;
 
 /// Who serves storage in the network namespace of the caller.
 pub trait Kind: fmt::Debug + Sync {

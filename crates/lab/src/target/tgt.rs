@@ -10,6 +10,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use nicteam_experiment::Iscsi;
+use nicteam_node::Failure;
+use nicteam_node::Output;
+use nicteam_node::protocol::ServeTarget;
 use nicteam_sys::process;
 use serde::Deserialize;
 
@@ -17,10 +20,7 @@ use super::terms::{Kind, Said, Served, Server};
 use super::{backing, login};
 use crate::background::{Background, Start};
 use crate::engine::Absent;
-use crate::error::Failure;
 use crate::installed::{find, missing};
-use crate::protocol::ServeTarget;
-use crate::say::Output;
 
 const SERVER: &str = "tgtd";
 const TOOL: &str = "tgtadm";

@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use nicteam_node::Error;
+use nicteam_node::clock;
+use nicteam_node::protocol::{AgentSample, Done, Hello, Message, Notice, PROTOCOL, Request};
 use nicteam_remote::connection::{Connection, Words};
 use nicteam_sys::process;
 
 use super::terms::Report;
-use crate::clock;
-use crate::error::Error;
 use crate::lab_id::LabId;
-use crate::protocol::{AgentSample, Done, Hello, Message, Notice, PROTOCOL, Request};
 
 /// How long an agent may take for one answer. Generous: it guards against one
 /// that hangs, not against a slow machine, which may have to read and sum gigabytes.

@@ -6,9 +6,8 @@ use std::os::fd::AsFd;
 use nicteam_experiment::Cable;
 use nicteam_netlink::shape::Granularity;
 use nicteam_netlink::{Netlink, VethEnd};
+use nicteam_node::Error;
 use nicteam_sys::netns::NetNs;
-
-use crate::error::Error;
 
 /// First interface index of cable ends: beyond what a fresh namespace gives by itself.
 const FIRST_INDEX: u32 = 1000;

@@ -5,6 +5,10 @@
 use std::collections::BTreeMap;
 
 use nicteam_experiment::{Cable, End, Further, Host, Team, Topology};
+use nicteam_node::Error;
+use nicteam_node::protocol::{
+    AddTeam, Addresses, FurtherAddress, LinkSetup, NodeSetup, Request, RouteSetup, SpeakPagp,
+};
 use nicteam_wire::Mac;
 
 use super::agents::Agents;
@@ -12,8 +16,6 @@ use super::nodes::{BRIDGE, bare_ends, ends, engine_of};
 use super::terms::{Setting, TeamRuns};
 use super::{guests, relay};
 use crate::engine::Engine;
-use crate::error::Error;
-use crate::protocol::{AddTeam, Addresses, FurtherAddress, LinkSetup, NodeSetup, Request, RouteSetup, SpeakPagp};
 
 /// What each node is to be before it has links.
 pub(super) fn set_ups(topology: &Topology) -> Vec<(String, Request)> {

@@ -6,14 +6,14 @@ use std::os::fd::AsFd;
 
 use nicteam_experiment::{Cable, Host, Team, Topology};
 use nicteam_netlink::Netlink;
+use nicteam_node::Error;
+use nicteam_node::protocol::Request;
 use nicteam_sys::netns::NetNs;
 
 use super::agents::Agents;
 use super::cabling::{CableEnd, Cabling, Wire};
 use super::nodes::{BRIDGE, bare_ends, engine_of};
 use crate::engine::Engine;
-use crate::error::Error;
-use crate::protocol::Request;
 
 /// First interface index of guests' veths, beyond those of all cables.
 const FIRST_INDEX: u32 = 50_000;

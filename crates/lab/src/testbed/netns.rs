@@ -6,13 +6,13 @@
 use std::sync::mpsc;
 
 use nicteam_experiment::Topology;
+use nicteam_node::Error;
+use nicteam_node::protocol::{Done, NodeSetup, Request};
 
 use super::agents::{Agent, Agents};
 use super::cabling::{Cabling, Wire, first_index};
 use super::terms::{Action, Deployment, Report, Setting, TeamRuns, Testbed};
 use super::{deploy, guests, relay};
-use crate::error::Error;
-use crate::protocol::{Done, NodeSetup, Request};
 
 /// The testbed.
 #[derive(Debug)]

@@ -1,12 +1,12 @@
 //! Impaired links: each is two cables to the namespace of one more agent, which
-//! carries frames from the one to the other ([`crate::relay`]).
+//! carries frames from the one to the other ([`nicteam_node::emulator`]).
 
 use nicteam_experiment::{self as experiment, Cable, Topology};
+use nicteam_node::Error;
+use nicteam_node::protocol::{Disturb, RelayEnd, RelaySpec, Request, Way};
 
 use super::agents::Agents;
 use super::cabling::{self, CableEnd, Cabling, Wire};
-use crate::error::Error;
-use crate::protocol::{Disturb, RelayEnd, RelaySpec, Request, Way};
 
 /// What the agent in the middle of impaired links is called; no host or switch
 /// can have this name, which has a space.

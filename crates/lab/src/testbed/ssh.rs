@@ -7,6 +7,8 @@ use std::process::Command;
 use std::sync::mpsc;
 
 use nicteam_experiment::{Cable, Experiment, Host, Topology, show_rate};
+use nicteam_node::Error;
+use nicteam_node::protocol::{Done, Request};
 use nicteam_record::Machine;
 use nicteam_remote::look::{self, Root, Seen, Wanted};
 use nicteam_remote::{connection, shell};
@@ -15,10 +17,8 @@ use super::agents::{Agent, Agents};
 use super::deploy;
 use super::nodes::ends;
 use super::terms::{Action, Deployment, Report, Setting, TeamRuns, Testbed};
-use crate::error::Error;
 use crate::lab_id::LabId;
 use crate::output::failed;
-use crate::protocol::{Done, Request};
 
 /// The environment variable that names another program than `ssh`, with its arguments.
 const PROGRAM: &str = "NICTEAM_SSH";

@@ -6,10 +6,9 @@ use std::sync::mpsc;
 use nicteam_dataplane::Kind;
 use nicteam_experiment::Topology;
 use nicteam_netlink::shape::Granularity;
+use nicteam_node::Error;
+use nicteam_node::protocol::{AgentSample, Disturb, Done, Notice, Request, Runs};
 use nicteam_record::{BucketMember, Machine, OneSided, PagpHeard, Port};
-
-use crate::error::Error;
-use crate::protocol::{AgentSample, Disturb, Done, Notice, Request, Runs};
 
 /// A place where topologies are built.
 pub trait Testbed: Sync {

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
+use nicteam_node::Failure;
+use nicteam_node::Output;
+use nicteam_node::lock;
 use nicteam_unixctl::Unixctl;
 
 use crate::background::{Background, Log, Start, last_line_with};
 use crate::engine::Absent;
-use crate::error::Failure;
 use crate::installed::{find, missing};
-use crate::lock::lock;
-use crate::say::Output;
 
 /// The schema of the database, from which the first one is made.
 const SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";

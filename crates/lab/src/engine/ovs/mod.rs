@@ -10,22 +10,21 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
+use super::terms::{Absent, Engine, Running};
+use crate::counters;
+
+use daemons::Daemons;
 use nicteam_experiment::openvswitch_settings;
 use nicteam_netlink::Netlink;
 use nicteam_netlink::nft;
+use nicteam_node::Failure;
+use nicteam_node::Output;
+use nicteam_node::lock;
+use nicteam_node::protocol::AddTeam;
 use nicteam_record::{BucketMember, MemberSample, Port};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netns;
 use nicteam_team::Config;
-
-use super::terms::{Absent, Engine, Running};
-use crate::counters;
-use crate::error::Failure;
-use crate::lock::lock;
-use crate::protocol::AddTeam;
-use crate::say::Output;
-
-use daemons::Daemons;
 
 /// How long members may take to be enabled: as long as ports of LACP wait for each other, and as much again for a busy
 /// machine.
