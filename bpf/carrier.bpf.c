@@ -15,11 +15,11 @@
 
 #include "constants.h"
 #include "frame.h"
-#include "lateness.h"
 #include "lost.h"
 #include "maps.h"
 #include "netdev.h"
 #include "plan.h"
+#include "queueing_delay.h"
 #include "stripe.h"
 
 static __always_inline int has_carrier(struct __sk_buff *skb)

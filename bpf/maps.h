@@ -189,7 +189,7 @@ struct stripe_state {
 	struct stripe_flow flows[STRIPE_FLOWS];	 /* by hash */
 	struct stripe_gap gaps[STRIPE_GAPS];	 /* by hash, outside the lock */
 	struct stripe_sent sent[STRIPE_GAPS];	 /* the same */
-	__u64 mending_until_ns[MAX_PEERS]; /* by number, outside the lock: until when the peer is in loss recovery */
+	__u64 recovery_until_ns[MAX_PEERS]; /* by number, outside the lock: until when the peer is in loss recovery */
 	__u64 used_since_ns;		   /* since when the use of members is added up, */
 	__u64 used_ns[MAX_MEMBERS];	   /* by place, */
 	__u32 busy[MAX_MEMBERS];	   /* and what it was in the window before, of 1024 parts */

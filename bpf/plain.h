@@ -11,8 +11,8 @@
 #include "gaps.h"
 #include "hash.h"
 #include "maps.h"
-#include "mending.h"
 #include "plan.h"
+#include "retransmissions.h"
 #include "stripe.h"
 
 /* In place of a place. */

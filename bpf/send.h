@@ -13,9 +13,9 @@
 #include "frame.h"
 #include "gaps.h"
 #include "maps.h"
-#include "mending.h"
 #include "plan.h"
 #include "redundant.h"
+#include "retransmissions.h"
 #include "stripe.h"
 
 /* Beside a place: the frame itself goes there. */

@@ -12,13 +12,13 @@ mod live {
     mod failover;
     mod gaps;
     mod lease;
-    mod mending;
     mod others;
     mod packet;
     mod peers;
     mod plain;
     mod queue;
     mod redundant;
+    mod retransmissions;
     mod stripe;
     mod vlan;
 }

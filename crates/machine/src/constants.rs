@@ -89,7 +89,7 @@ constants! {
     GAP_SHORTEST: usize = 114;
 
     /// So long after a gap was reported the peer retransmits.
-    MENDING_NS: u64 = 20_000_000;
+    LOSS_RECOVERY_NS: u64 = 20_000_000;
     /// So long after its last segment a connection's numbers may be another's.
     SENT_FORGOTTEN_NS: u64 = 60_000_000_000;
 

@@ -66,7 +66,7 @@ pub(crate) fn note_arrival(stripe: &Stripe, member: MemberId, frame: &Frame<'_>,
     }
     let Some(peer) = stripe.peer(frame.src()) else { return };
     let Some(from) = peer.receivers.iter().position(|receiver| receiver.mac == frame.src()) else { return };
-    state.stripe.mending.hear(stripe, peer, (member, frame.src()));
+    state.stripe.retransmissions.hear(stripe, peer, (member, frame.src()));
     if !stripe.sack_delay.is_zero() {
         state.stripe.gaps.note(frame, from, member.index(), state.now.as_nanos());
     }

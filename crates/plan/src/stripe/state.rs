@@ -9,14 +9,14 @@ use nicteam_wire::{Frame, GapReport, Mac, Times};
 use super::echoes::Echoes;
 use super::flows::{Ends, Flows, SLACK};
 use super::gaps::{Gaps, Told};
-use super::lateness::Lateness;
 use super::limits::{LEAD, MAX_PATHS, MAX_PEERS};
 use super::lost::LostReceivers;
-use super::mending::Mending;
 use super::peer::{Path, Peer};
 use super::plain::PlainReport;
 use super::plain::state::PlainState;
 use super::plan::Stripe;
+use super::queueing_delay::QueueingDelay;
+use super::retransmissions::Retransmissions;
 use super::senders::{Senders, wire_ns};
 
 /// Until when whose wires are taken.
@@ -30,9 +30,9 @@ pub struct StripeState {
     pub(super) echoes: Echoes,
     flows: Flows,
     pub(super) gaps: Gaps,
-    lateness: Lateness,
+    queueing_delay: QueueingDelay,
     pub(super) lost: LostReceivers,
-    pub(super) mending: Mending,
+    pub(super) retransmissions: Retransmissions,
     plain: PlainState,
 }
 
@@ -94,7 +94,7 @@ impl StripeState {
         let delay = stripe.sack_delay.as_nanos() as u64;
         let told = self.gaps.tell(&report, delay, now.as_nanos());
         if told == Told::All {
-            self.mending.tell(stripe, peer, now.as_nanos());
+            self.retransmissions.tell(stripe, peer, now.as_nanos());
         }
         Some((report, told))
     }
@@ -103,7 +103,7 @@ impl StripeState {
     pub(super) fn recovery_path(&mut self, peer: &Peer, frame: &Frame<'_>, now: Time) -> Option<Ends> {
         match peer.paths.len() {
             0 | 1 => None,
-            _ => self.mending.path_of(peer, frame, now.as_nanos()),
+            _ => self.retransmissions.path_of(peer, frame, now.as_nanos()),
         }
     }
 
@@ -156,7 +156,7 @@ impl StripeState {
         let reckoned = wire_ns(bytes, sender.rate_mbps.min(receiver.rate_mbps)) + u64::from(path.delay_us) * 1000;
         let late = times.arrived.wrapping_sub(times.due).wrapping_sub(reckoned) as i64;
         let all: Vec<_> = peer.paths.iter().filter_map(ends_of).collect();
-        self.lateness.tidy(MAX_PEERS * MAX_PATHS, now);
+        self.queueing_delay.tidy(MAX_PEERS * MAX_PATHS, now);
         let sharing = |shares: &dyn Fn(&Path) -> bool| {
             let found: Vec<_> = peer.paths.iter().filter(|other| shares(other)).filter_map(ends_of).collect();
             (found.len() > 1).then_some(found)
@@ -164,7 +164,7 @@ impl StripeState {
         let at_receiver = sharing(&|other| other.receiver == path.receiver);
         let own_is_sender = at_receiver.is_some();
         let siblings = at_receiver.or_else(|| sharing(&|other| other.sender == path.sender)).unwrap_or_default();
-        let (own, shared) = self.lateness.take(ends, &all, &siblings, late, now)?.excess(peer.sharers);
+        let (own, shared) = self.queueing_delay.take(ends, &all, &siblings, late, now)?.excess(peer.sharers);
         let (of_sender, of_receiver) = if own_is_sender { (own, shared) } else { (shared, own) };
         if of_sender > 0 {
             self.senders.wait(sender.id, of_sender, now);

@@ -41,7 +41,7 @@ type Ends = (MemberId, Mac);
 
 /// What is known of all paths.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lateness {
+pub(super) struct QueueingDelay {
     paths: BTreeMap<Ends, Found>,
 }
 
@@ -71,7 +71,7 @@ impl Late {
     }
 }
 
-impl Lateness {
+impl QueueingDelay {
     /// A probe of a path came back: so late it was, beside its clocks' difference. `rivals` are all paths to the
     /// peer, `siblings` those among them that share an end with this one and it itself, if there are any.
     pub(super) fn take(&mut self, path: Ends, rivals: &[Ends], siblings: &[Ends], late: i64, now: u64) -> Option<Late> {
@@ -121,7 +121,7 @@ mod tests {
     /// What each of four rounds of probes is answered, of paths that are late by so many
     /// microseconds; with a place, that path and the next share an end. Microseconds.
     fn round(
-        lateness: &mut Lateness,
+        queueing_delay: &mut QueueingDelay,
         late_us: &[[i64; 4]],
         together: Option<usize>,
         sharers: u32,
@@ -135,7 +135,7 @@ mod tests {
                 let late = late_us[probe] * 1000 - 3_600_000_000_000;
                 let pair = together.map(|first| first..first + 2).filter(|pair| pair.contains(&place));
                 let siblings = pair.map_or(&[][..], |pair| &all[pair]);
-                let found = lateness.take(*own, &all, siblings, late, now);
+                let found = queueing_delay.take(*own, &all, siblings, late, now);
                 assert_eq!(found.is_some(), probe == 3);
                 let found = found.map(|late| late.excess(sharers));
                 last[place] = found.map(|(own, shared)| (own / 1000, shared / 1000));
@@ -146,35 +146,35 @@ mod tests {
 
     #[test]
     fn half_of_what_the_least_late_probe_has_over_the_quickest_path() {
-        let mut lateness = Lateness::default();
+        let mut queueing_delay = QueueingDelay::default();
         let late = [[30, 10, 50, 90], [900, 410, 500, 800], [10, 10, 3000, 10]];
         let found = |each: [u64; 3]| each.map(|own| Some((own, 0))).to_vec();
-        assert_eq!(round(&mut lateness, &late, None, 1, MS), found([0, 200, 0]));
-        assert_eq!(round(&mut lateness, &late, None, 4, 2 * MS), found([0, 50, 0]), "four share what is there");
-        let much = round(&mut lateness, &[[50_000; 4], [0; 4]], None, 1, 3 * MS);
+        assert_eq!(round(&mut queueing_delay, &late, None, 1, MS), found([0, 200, 0]));
+        assert_eq!(round(&mut queueing_delay, &late, None, 4, 2 * MS), found([0, 50, 0]), "four share what is there");
+        let much = round(&mut queueing_delay, &[[50_000; 4], [0; 4]], None, 1, 3 * MS);
         assert_eq!(much, [Some((4000, 0)), Some((0, 0))], "at most");
     }
 
     #[test]
     fn what_all_paths_of_an_end_have_is_that_ends() {
-        let mut lateness = Lateness::default();
+        let mut queueing_delay = QueueingDelay::default();
         let late = [[0; 4], [600; 4], [800; 4]];
-        round(&mut lateness, &late, Some(1), 1, MS);
+        round(&mut queueing_delay, &late, Some(1), 1, MS);
         assert_eq!(
-            round(&mut lateness, &late, Some(1), 1, 2 * MS),
+            round(&mut queueing_delay, &late, Some(1), 1, 2 * MS),
             [Some((0, 0)), Some((0, 300)), Some((100, 300))],
             "and what one has beyond is its own"
         );
         let late = [[0; 4], [0; 4], [800; 4]];
-        assert_eq!(round(&mut lateness, &late, Some(1), 1, 3 * MS)[2], Some((400, 0)), "only one of two is late");
+        assert_eq!(round(&mut queueing_delay, &late, Some(1), 1, 3 * MS)[2], Some((400, 0)), "only one of two is late");
     }
 
     #[test]
     fn what_was_found_long_ago_is_not_compared_with() {
-        let mut lateness = Lateness::default();
-        round(&mut lateness, &[[0; 4], [500; 4]], None, 1, MS);
-        assert_eq!(round(&mut lateness, &[[800; 4]], None, 1, 250 * MS), [Some((0, 0))]);
-        lateness.tidy(1, 250 * MS);
-        assert_eq!(lateness.paths.len(), 1);
+        let mut queueing_delay = QueueingDelay::default();
+        round(&mut queueing_delay, &[[0; 4], [500; 4]], None, 1, MS);
+        assert_eq!(round(&mut queueing_delay, &[[800; 4]], None, 1, 250 * MS), [Some((0, 0))]);
+        queueing_delay.tidy(1, 250 * MS);
+        assert_eq!(queueing_delay.paths.len(), 1);
     }
 }

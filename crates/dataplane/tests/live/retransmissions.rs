@@ -17,7 +17,7 @@ use nicteam_wire::Frame;
 
 const PORT: u16 = 40_000;
 const ACKNOWLEDGED: u32 = 5000;
-/// So long after a gap was reported the peer retransmits (`MENDING_NS` of machine/src/constants.rs).
+/// So long after a gap was reported the peer retransmits (`LOSS_RECOVERY_NS` of machine/src/constants.rs).
 const RETRANSMITTING: Duration = Duration::from_millis(20);
 
 fn plan(change: impl Fn(&mut Stripe)) -> Plan {

@@ -3,8 +3,8 @@
  * Which path retransmissions take, and acknowledgements for a loss recovery, as in the file of the
  * same name in crates/plan/src/stripe; a change there is a change here.
  */
-#ifndef NICTEAM_MENDING_H
-#define NICTEAM_MENDING_H
+#ifndef NICTEAM_RETRANSMISSIONS_H
+#define NICTEAM_RETRANSMISSIONS_H
 
 #include "gaps.h"
 #include "maps.h"
@@ -40,10 +40,10 @@ __attribute__((noinline)) int mends(struct __sk_buff *skb, __u32 number, int tel
 
 	if (!state)
 		return 0;
-	__u64 *until = &state->mending_until_ns[number & (MAX_PEERS - 1)];
+	__u64 *until = &state->recovery_until_ns[number & (MAX_PEERS - 1)];
 
 	if (tells)
-		*until = now + MENDING_NS;
+		*until = now + LOSS_RECOVERY_NS;
 	if (skb->len < SEGMENT_SHORTEST)
 		return now < *until;
 	return read_segment(skb, &segment) && is_sent_again(state, &segment, now);

@@ -4,8 +4,8 @@
  * echoes of our own. The file of the same name in crates/plan/src/stripe does the latter, and its
  * module text is the specification; a change there is a change here.
  */
-#ifndef NICTEAM_LATENESS_H
-#define NICTEAM_LATENESS_H
+#ifndef NICTEAM_QUEUEING_DELAY_H
+#define NICTEAM_QUEUEING_DELAY_H
 
 #include "constants.h"
 #include "echoes.h"

@@ -9,7 +9,7 @@
 //!
 //! - retransmissions of a TCP connection: segments that begin before the end of what it sent already;
 //! - frames too short to carry much, as acknowledgements are, to a peer to which a gap was reported ([`super::gaps`])
-//!   in the last 20 ms (`MENDING_NS`).
+//!   in the last 20 ms (`LOSS_RECOVERY_NS`).
 //!
 //! Each connection has a bucket by its hash. A connection that finds another one in its bucket takes the bucket over.
 //! Then no retransmission of either is recognised. Mirrored in the file of the same name in `bpf`; a change here is a
@@ -29,14 +29,14 @@ use super::plan::Stripe;
 
 /// For so long after the report of a gap the peer counts as a sender in loss recovery: longer than it takes to detect a
 /// path that passes nothing.
-const MENDING: Duration = Duration::from_nanos(nicteam_machine::constants::MENDING_NS);
+const LOSS_RECOVERY: Duration = Duration::from_nanos(nicteam_machine::constants::LOSS_RECOVERY_NS);
 /// So long after its last segment a connection's numbers may be another's (Linux, include/net/tcp.h:
 /// `TCP_TIMEWAIT_LEN`).
 const FORGOTTEN: Duration = Duration::from_nanos(nicteam_machine::constants::SENT_FORGOTTEN_NS);
 
 /// What connections sent, what came from peers, and what was reported to them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Mending {
+pub(super) struct Retransmissions {
     /// By hash; empty until something was sent.
     sent: Vec<Sent>,
     /// By their teams' addresses.
@@ -60,7 +60,7 @@ struct Heard {
     recovers_until: u64,
 }
 
-impl Mending {
+impl Retransmissions {
     /// The team gets a frame that came by this path of a peer's.
     pub(super) fn hear(&mut self, stripe: &Stripe, peer: &Peer, path: Ends) {
         self.peer(stripe, peer).path = Some(path);
@@ -68,7 +68,7 @@ impl Mending {
 
     /// A gap is reported to the peer.
     pub(super) fn tell(&mut self, stripe: &Stripe, peer: &Peer, now: u64) {
-        self.peer(stripe, peer).recovers_until = now + MENDING.as_nanos() as u64;
+        self.peer(stripe, peer).recovers_until = now + LOSS_RECOVERY.as_nanos() as u64;
     }
 
     /// The path for a frame to the peer, if it is a retransmission, or an acknowledgement for a loss recovery; `now` in
