@@ -285,7 +285,7 @@ mod tests {
         let (mut random, mut seen) = (1, [false; 3]);
         for step in 0..4000 {
             now = now + Duration::from_millis(20);
-            let random = super::super::pace::next_random(&mut random);
+            let random = nicteam_machine::split_mix(&mut random);
             let (system, place) = (random % 12, (random >> 8) as u8 % MEMBERS);
             let member = own[place as usize].id;
             match random >> 16 & 15 {

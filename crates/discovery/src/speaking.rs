@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use nicteam_machine::{MemberId, Time};
+use nicteam_machine::{MemberId, Time, split_mix};
 use nicteam_wire::{Hello, HelloKind, HelloMember, Mac};
 
 use super::discovery::{Discovery, LOOK};
-use super::pace::{Paces, RETRY, Wanted, next_random};
+use super::pace::{Paces, RETRY, Wanted};
 
 impl Discovery {
     /// Announces the team by every member that can send.
@@ -85,7 +85,7 @@ impl Discovery {
                 let (wanted, regular) = (neighbour.wanted(now), neighbour.probe_at <= now);
                 probes.extend(neighbour.probe(paces, || derived.number(|| marked(stamps.next(), mark)), now));
                 if regular {
-                    let idle = paces.idle_at(next_random(random));
+                    let idle = paces.idle_at(split_mix(random));
                     neighbour.probe_at = now + if wanted == Wanted::Idle { idle } else { paces.quick(wanted) };
                 }
             });

@@ -1,5 +1,7 @@
 //! Numbers that look random, and are the same everywhere for a seed.
 
+use nicteam_machine::{SPLIT_MIX_STEP, split_mix};
+
 /// SplitMix64 (Steele, Lea, Flood 2014): good enough to choose places and sizes.
 #[derive(Clone, Copy, Debug)]
 pub struct Random(u64);
@@ -7,16 +9,12 @@ pub struct Random(u64);
 impl Random {
     /// Those of a seed; tasks with other numbers draw others.
     pub fn of(seed: u64, number: u32) -> Random {
-        Random(seed.wrapping_add(u64::from(number)).wrapping_mul(STEP))
+        Random(seed.wrapping_add(u64::from(number)).wrapping_mul(SPLIT_MIX_STEP))
     }
 
     /// The next one.
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(STEP);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        split_mix(&mut self.0)
     }
 
     /// A number below this one, which is not 0: by the high half of a product (Lemire 2019), whose bias is below 2^-32 for
@@ -30,6 +28,3 @@ impl Random {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
-
-/// From one state to the next.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -1,6 +1,6 @@
 //! What changes from frame to frame.
 
-use nicteam_machine::Time;
+use nicteam_machine::{Time, split_mix};
 
 use super::balance::Loads;
 use super::failover::FailoverState;
@@ -47,12 +47,8 @@ impl PlanState {
         }
     }
 
-    /// SplitMix64 (Steele, Lea, Flood 2014): one addition, two multiplications.
+    /// Any number.
     pub(super) fn next_random(&mut self) -> u32 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.random;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ z >> 31) as u32
+        split_mix(&mut self.random) as u32
     }
 }

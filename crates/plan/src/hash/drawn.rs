@@ -5,6 +5,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use nicteam_machine::split_mix;
 use nicteam_wire::{Frame, Mac, Vlan, head_of_flow, tagged};
 
 use super::{hash, place};
@@ -124,15 +125,12 @@ pub fn used(links: Links, hosts: &[(Mac, IpAddr)], flows: &[Flow]) -> usize {
     places.len()
 }
 
-/// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014): a seed draws the same everywhere.
+/// Draws from [`split_mix`].
 struct Random(u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        split_mix(&mut self.0)
     }
 
     /// Addresses that nobody has yet.

@@ -10,7 +10,7 @@
 use std::mem;
 
 use nicteam_events::{Effect, TeamError};
-use nicteam_machine::{MemberId, Time};
+use nicteam_machine::{MemberId, Time, split_mix};
 use nicteam_options::mode::Sends;
 
 use super::super::Team;
@@ -194,13 +194,8 @@ impl Bond {
         self.buckets[place].member
     }
 
-    /// SplitMix64 (Steele, Lea, Flood 2014).
     fn draw(&mut self) -> u32 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.random;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ z >> 31) as u32
+        split_mix(&mut self.random) as u32
     }
 }
 
