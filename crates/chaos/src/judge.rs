@@ -2,7 +2,7 @@
 
 use nicteam_record::{Fault, Run};
 
-use crate::promise::promised_ms;
+use crate::promise::{agrees_again_ms, promised_ms};
 
 /// Something that holds whatever happens, and did not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,11 @@ pub fn broken(run: &Run) -> Vec<Broken> {
     let mut say = |what, text| broken.push(Broken { what, text });
     let impaired = run.faults.iter().any(|fault| fault.kind == "impair");
     let modes: Vec<&str> = run.topology.teams.iter().map(|team| team.mode.as_str()).collect();
-    let copies = modes.contains(&"broadcast") || run.relayed.iter().any(|way| way.duplicated > 0);
+    // A switch whose tables are empty sends by all ports, and Open vSwitch takes that on each member in this mode.
+    let floods = run.faults.iter().any(|fault| matches!(fault.kind.as_str(), "restart" | "reboot"));
+    let copies = modes.contains(&"broadcast")
+        || modes.contains(&"ovs-balance-slb") && floods
+        || run.relayed.iter().any(|way| way.duplicated > 0);
     let sorts = !modes.iter().any(|mode| matches!(*mode, "balance-rr" | "stripe" | "broadcast"));
     for connection in &run.connections {
         let Some(datagrams) = connection.datagrams else { continue };
@@ -46,7 +50,7 @@ pub fn broken(run: &Run) -> Vec<Broken> {
     }
     for (place, fault) in run.faults.iter().enumerate() {
         let Some(promised_ms) = promised_ms(fault, &run.topology) else { continue };
-        let allowed_ms = promised_ms + overlap_ms(&run.faults, place);
+        let allowed_ms = promised_ms + overlap_ms(run, place);
         // Probes that another fault silences afterwards are the other's.
         let silence_ms = fault.silence_ms.unwrap_or(0.0).min(fault.until_ms - fault.t_ms);
         if silence_ms > allowed_ms {
@@ -63,9 +67,13 @@ pub fn broken(run: &Run) -> Vec<Broken> {
     if let (Some(first), Some(last)) = (run.faults.first(), run.faults.last())
         && let (Some(before_bps), Some(after_bps)) = (first.before_bps, last.after_bps)
     {
-        // It may have come back later than shortly after the last fault, if there was as much before that one.
+        if before_bps == 0.0 && !run.connections.is_empty() {
+            say("share", "nothing arrived before the first fault".to_owned());
+        }
+        // It may have come back later than shortly after the last fault. Older records know that of that fault alone.
         let is_full = |bps: f64| bps >= before_bps * FULL;
         let came_back = last.full_share_ms.is_some() && last.before_bps.is_some_and(is_full);
+        let came_back = came_back || last.recovered_ms.is_some();
         if !is_full(after_bps) && !came_back {
             let [before, after] = [before_bps, after_bps].map(|bps| bps / 1e6);
             say(
@@ -91,9 +99,10 @@ pub fn broken(run: &Run) -> Vec<Broken> {
     broken
 }
 
-/// For how long faults before this one lasted beside it, milliseconds: what they took together is no one's promise. Of a fault
-/// after it nothing is laid to this one.
-fn overlap_ms(faults: &[Fault], place: usize) -> f64 {
-    let over_ms = |fault: &Fault| fault.over_ms.unwrap_or(fault.until_ms);
-    faults[..place].iter().map(|fault| over_ms(fault) - faults[place].t_ms).fold(0.0, f64::max)
+/// For how long faults before this one lasted beside it, milliseconds, or were not over for teams that agree by LACP: what they
+/// took together is no one's promise. Of a fault after it nothing is laid to this one.
+fn overlap_ms(run: &Run, place: usize) -> f64 {
+    let back_ms = agrees_again_ms(&run.topology);
+    let over_ms = |fault: &Fault| fault.over_ms.unwrap_or(fault.until_ms) + back_ms;
+    run.faults[..place].iter().map(|fault| over_ms(fault) - run.faults[place].t_ms).fold(0.0, f64::max)
 }

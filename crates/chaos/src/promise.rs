@@ -25,6 +25,11 @@ pub fn promised_ms(fault: &Fault, topology: &Topology) -> Option<f64> {
     teams.iter().map(|team| of_team(fault, lasts_ms, team)).reduce(f64::max)
 }
 
+/// For how long after a fault the teams of hosts may be agreeing anew by LACP, milliseconds.
+pub(crate) fn agrees_again_ms(topology: &Topology) -> f64 {
+    if topology.teams.iter().any(speaks_lacp) { BACK_LACP_MS } else { 0.0 }
+}
+
 fn of_team(fault: &Fault, lasts_ms: f64, team: &Team) -> f64 {
     let option = |name: &str| team.options.get(name).and_then(|value| value.parse::<f64>().ok()).unwrap_or(0.0);
     let is_bpf = team.dataplane == "bpf";
@@ -51,8 +56,9 @@ fn detects_ms(team: &Team) -> Option<f64> {
         return Some(STRIPE_MS);
     }
     if speaks_lacp(team) {
-        // Three LACPDUs are missed; what comes by a link on which only the other end hears nothing is missed a second later.
-        return Some(if matches!(option("lacp_rate"), "fast" | "1") { 5000.0 } else { 92_000.0 });
+        // Three LACPDUs are missed, and then three short timeouts pass until the other end, which may hear all, is told that the
+        // link is out of step.
+        return Some(if matches!(option("lacp_rate"), "fast" | "1") { 6000.0 } else { 93_000.0 });
     }
     (number("arp_interval") > 0.0).then(|| number("arp_interval") * (number("arp_missed_max").max(1.0) + 1.0))
 }

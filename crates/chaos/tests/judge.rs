@@ -5,7 +5,7 @@ use nicteam_record::{Cpu, Datagrams, Fault, Resources, Run, Team};
 use serde_json::json;
 
 /// Two hosts with a team of this mode each, and a connection.
-fn run(mode: &str, options: &[(&str, &str)]) -> Run {
+pub(crate) fn run(mode: &str, options: &[(&str, &str)]) -> Run {
     let options: serde_json::Value = options.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
     let team = |node: &str| {
         json!({ "node": node, "device": "team0", "peer": "sw", "mode": mode, "xmit_hash_policy": "",
@@ -126,4 +126,44 @@ fn a_share_that_comes_back_late_is_full() {
     // As much as before the last fault is not enough if that was less already.
     let weak = Fault { before_bps: Some(0.4e6), t_ms: 5000.0, ..late };
     assert_eq!(what(&with("active-backup", none, vec![fault("cable", 0.0), weak])), ["share"]);
+}
+
+#[test]
+fn a_run_in_which_nothing_ever_arrives_is_broken() {
+    let mut run = with("active-backup", Datagrams::default(), vec![fault("cable", 0.0)]);
+    assert_eq!(what(&run), [] as [&str; 0]);
+    (run.faults[0].before_bps, run.faults[0].after_bps) = (Some(0.0), Some(0.0));
+    assert_eq!(what(&run), ["share"]);
+    run.connections.clear();
+    assert_eq!(what(&run), [] as [&str; 0]);
+}
+
+/// Open vSwitch takes what a switch with empty tables sends to both members.
+#[test]
+fn copies_from_a_switch_that_was_restarted_are_no_defect_in_balance_slb() {
+    let doubled = Datagrams { sent: 9, received: 9, duplicated: 2, ..Datagrams::default() };
+    let of = |mode, kind| what(&with(mode, doubled, vec![fault(kind, 0.0)]));
+    assert_eq!(of("ovs-balance-slb", "restart"), [] as [&str; 0]);
+    assert_eq!(of("ovs-balance-slb", "cable"), ["duplicates"]);
+    assert_eq!(of("active-backup", "restart"), ["duplicates"]);
+}
+
+/// Links that were lost are agreed on again some seconds after a fault, and a fault meanwhile takes the others.
+#[test]
+fn a_fault_while_a_team_agrees_again_may_take_longer() {
+    let whole = Datagrams { sent: 9, received: 9, ..Datagrams::default() };
+    let second = |t_ms: f64| Fault { t_ms, over_ms: Some(t_ms + 2000.0), until_ms: 20_000.0, ..fault("cable", 3000.0) };
+    let of = |mode, t_ms| what(&with(mode, whole, vec![fault("silence", 0.0), second(t_ms)]));
+    assert_eq!(of("802.3ad", 4000.0), [] as [&str; 0]);
+    assert_eq!(of("802.3ad", 9500.0), ["blackhole"]);
+    assert_eq!(of("active-backup", 4000.0), ["blackhole"]);
+}
+
+#[test]
+fn a_team_that_has_recovered_from_all_faults_has_its_share() {
+    let whole = Datagrams { sent: 9, received: 9, ..Datagrams::default() };
+    let last = |recovered_ms| Fault { before_bps: Some(0.0), after_bps: Some(0.0), recovered_ms, ..fault("stop", 0.0) };
+    let of = |recovered_ms| what(&with("802.3ad", whole, vec![fault("kill", 0.0), last(recovered_ms)]));
+    assert_eq!(of(Some(9000.0)), [] as [&str; 0]);
+    assert_eq!(of(None), ["share"]);
 }

@@ -18,7 +18,7 @@ use nicteam_record::{self as record, Bundle, EventKind, Record, Skipped, Unfinis
 use nicteam_sys::process;
 
 use crate::environment::{busy_now, environment};
-use crate::fault_effects::{self, Faults};
+use crate::fault_effects::Faults;
 use crate::finite::Finite;
 use crate::fit::{dataplane, granularity};
 use crate::machine::check_machine;
@@ -252,7 +252,7 @@ impl Carrier<'_> {
         }
         events.sort_by(|one, other| one.t_ms.total_cmp(&other.t_ms));
         let mut faults = run.faults;
-        fault_effects::add_probes(&mut faults, &probes);
+        nicteam_chaos::add_probes(&mut faults, &probes);
         let TeamsSay { ports, buckets, pagp, one_sided } = teams_say;
         let traffic_tests = traffic_tests::of_run(measured_run, &planned, &run.connections, &programs, run.measured_ms);
         Ok(record::Run {
