@@ -68,10 +68,7 @@ pub use catalog::{Builtin, FindError, Group, MAX_FILE_BYTES, Source, builtin, fi
 pub use changed::changed;
 pub use congestion::{check_congestion, check_mptcp};
 pub use engine::{Engine, KERNEL_OPTIONS, Unsupported, openvswitch_settings};
-pub use event::{
-    Announce, CablePulled, FiltersRemoved, LinkImpaired, Migrate, MtuChanged, NodeFault, RateChanged, Shown, Silence,
-    TargetKilled,
-};
+pub use event::{Announce, CablePulled, Migrate, NodeFault, Shown, Silence, TargetKilled};
 pub use limit::{Limit, limit};
 pub use links_used::{LinksUsed, links_used, links_used_json, show_links_used};
 pub use nicteam_diagnostics::{Diagnostic, Diagnostics};

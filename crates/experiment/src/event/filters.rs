@@ -3,51 +3,19 @@
 use std::sync::Arc;
 
 use nicteam_chaos::Chance;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::cables::{named, team_of, words};
+use super::changed::Changed;
 use super::ends::chosen_end;
 use super::kind::{Happens, Kind, PLAIN, Told};
 use crate::record::{Record, Span};
-use crate::timed::Event;
 use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind =
     Kind { name: NAME, also: &["link", "number", "end"], chance: Chance::Member, resolve, ..PLAIN };
 
 const NAME: &str = "filters";
-
-/// The filters of a member are removed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FiltersRemoved {
-    /// The node.
-    pub node: String,
-    /// Its device.
-    pub device: String,
-    /// The team that this is a member of.
-    pub team: String,
-    /// Both ends of its cable, in words.
-    pub ends: String,
-}
-
-impl Event for FiltersRemoved {
-    fn kind(&self) -> &'static str {
-        NAME
-    }
-
-    fn words(&self) -> String {
-        format!("the filters at {} of the cable between {} are removed", self.node, self.ends)
-    }
-
-    fn node(&self) -> &str {
-        &self.node
-    }
-
-    fn details(&self) -> Value {
-        let FiltersRemoved { node, device, team, .. } = self;
-        json!({ "node": node, "device": device, "team": team })
-    }
-}
 
 fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happens> {
     let cable = named(record, (NAME, kind), told.problems)?;
@@ -62,11 +30,12 @@ fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happ
         told.problems.push(Problem::at(kind, message).hint("only such members have filters of a team"));
         return None;
     };
-    let removed = FiltersRemoved {
-        node: end.node.clone(),
-        device: end.device.clone(),
-        team: team.device.clone(),
-        ends: words(ends),
+    let (node, device) = (&end.node, &end.device);
+    let removed = Changed {
+        kind: NAME,
+        node: node.clone(),
+        words: format!("the filters at {node} of the cable between {} are removed", words(ends)),
+        details: json!({ "node": node, "device": device, "team": team.device }),
     };
     Some(Happens { event: Arc::new(removed), undone: None })
 }

@@ -6,6 +6,7 @@ use nicteam_chaos::Chance;
 use serde_json::{Value, json};
 
 use super::kind::{Happens, Kind, PLAIN, Told};
+use super::required::required;
 use crate::keys::{self, Key, Need, Thing};
 use crate::record::{At, Record, Span};
 use crate::timed::Event;
@@ -97,10 +98,9 @@ fn one(record: &Record, key: &str) -> Option<At<String>> {
 }
 
 fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happens> {
-    for key in ["guest", "to"].into_iter().filter(|key| !record.has(key)) {
-        let example = if key == "guest" { "a/guest1" } else { "b" };
-        let problem = Problem::at(kind, format!("`{key}` is missing of an event of kind `{NAME}`"));
-        told.problems.push(problem.hint(format!("add, for example, `{key} = \"{example}\"`")));
+    for (key, example) in [("guest", "a/guest1"), ("to", "b")] {
+        let hint = format!("add, for example, `{key} = \"{example}\"`");
+        required(record, (key, &hint), (NAME, kind), told.problems);
     }
     let (guest, to) = (one(record, "guest")?, one(record, "to")?);
     let hosts = &told.topology.hosts;

@@ -1,17 +1,15 @@
 //! `mtu`: one end of a cable gets another MTU, as a port that was configured anew.
 
-use std::sync::Arc;
-
 use nicteam_chaos::Chance;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::cables::{CableName, Shown, named, words};
+use super::changed::Changed;
 use super::ends::chosen_end;
 use super::kind::{Happens, Kind, PLAIN, Told};
 use super::required::required;
 use crate::keys::{self, Key, Need};
 use crate::record::{Record, Span};
-use crate::timed::Event;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,
@@ -30,41 +28,6 @@ pub(super) const KIND: Kind = Kind {
 
 const NAME: &str = "mtu";
 
-/// One end of a cable gets another MTU.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MtuChanged {
-    /// The node at that end.
-    pub node: String,
-    /// Its device.
-    pub device: String,
-    /// The largest IP packet, bytes.
-    pub mtu: u32,
-    /// Where it is shown.
-    pub shown: Shown,
-    /// Both ends, in words.
-    pub ends: String,
-}
-
-impl Event for MtuChanged {
-    fn kind(&self) -> &'static str {
-        NAME
-    }
-
-    fn words(&self) -> String {
-        let MtuChanged { node, mtu, ends, .. } = self;
-        format!("the cable between {ends} has an MTU of {mtu} at {node}")
-    }
-
-    fn node(&self) -> &str {
-        &self.node
-    }
-
-    fn details(&self) -> Value {
-        let MtuChanged { node, device, mtu, shown, .. } = self;
-        json!({ "node": node, "device": device, "mtu": mtu, "shown": shown })
-    }
-}
-
 /// The cables whose ends send no frames that join packets, so that these events can drop single ones.
 pub(super) fn without_offloads(events: &[Record]) -> Vec<CableName> {
     let own = |event: &&Record| event.get::<&str>("kind").is_some_and(|kind| kind.value == NAME);
@@ -78,13 +41,12 @@ fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happ
     let end = chosen_end(record, ends, told)?;
     let mtu = u32::try_from(record.get::<u64>(NAME)?.value).ok()?;
     let built = cable.mtu_at(told.topology, end)?;
-    let changed = MtuChanged {
-        node: end.node.clone(),
-        device: end.device.clone(),
-        mtu,
-        shown: Shown::of(ends, told.topology),
-        ends: words(ends),
+    let (shown, between, node) = (Shown::of(ends, told.topology), words(ends), &end.node);
+    let changed = |mtu| Changed {
+        kind: NAME,
+        node: node.clone(),
+        words: format!("the cable between {between} has an MTU of {mtu} at {node}"),
+        details: json!({ "node": node, "device": end.device, "mtu": mtu, "shown": shown }),
     };
-    let undone = MtuChanged { mtu: built, ..changed.clone() };
-    Some(Happens { event: Arc::new(changed), undone: Some(Arc::new(undone)) })
+    Some(changed(mtu).until(changed(built)))
 }
