@@ -64,7 +64,8 @@ pub fn broken(run: &Run) -> Vec<Broken> {
             say("bytes", format!("{}: what arrived is not what was sent", transfer.workload));
         }
     }
-    if let (Some(first), Some(last)) = (run.faults.first(), run.faults.last())
+    // A copy ends when all is copied, and its share with it.
+    if let (Some(first), Some(last), []) = (run.faults.first(), run.faults.last(), run.transfers.as_slice())
         && let (Some(before_bps), Some(after_bps)) = (first.before_bps, last.after_bps)
     {
         if before_bps == 0.0 && !run.connections.is_empty() {

@@ -138,6 +138,16 @@ fn a_run_in_which_nothing_ever_arrives_is_broken() {
     assert_eq!(what(&run), [] as [&str; 0]);
 }
 
+#[test]
+fn the_share_of_a_copy_ends_with_it() {
+    let whole = Datagrams { sent: 9, received: 9, ..Datagrams::default() };
+    let done = Fault { after_bps: Some(0.0), ..fault("cable", 0.0) };
+    let mut run = with("active-backup", whole, vec![done]);
+    assert_eq!(what(&run), ["share"]);
+    run.transfers.push(nicteam_record::Transfer::default());
+    assert_eq!(what(&run), [] as [&str; 0]);
+}
+
 /// Open vSwitch takes what a switch with empty tables sends to both members.
 #[test]
 fn copies_from_a_switch_that_was_restarted_are_no_defect_in_balance_slb() {
