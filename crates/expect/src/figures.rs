@@ -1,8 +1,9 @@
 //! The figures of a run, by the names that experiments and comparisons use.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use nicteam_record::{Connection, Fault, Histogram, Operations, Probes, Run, Stall, Transfer};
+use nicteam_record::{Connection, Fault, Histogram, Member, Operations, Probes, Run, Stall, Transfer};
 use nicteam_statistics::jain_index;
 
 use crate::clients::{clients, jain};
@@ -62,7 +63,7 @@ impl Figure {
 }
 
 /// All figures, in the order of the documentation.
-pub static FIGURES: [Figure; 29] = FIGURES_LIST;
+pub static FIGURES: [Figure; 34] = FIGURES_LIST;
 
 /// Their names.
 pub const NAMES: [&str; FIGURES_LIST.len()] = {
@@ -75,13 +76,21 @@ pub const NAMES: [&str; FIGURES_LIST.len()] = {
     names
 };
 
-const FIGURES_LIST: [Figure; 29] = [
+const FIGURES_LIST: [Figure; 34] = [
     Figure {
         name: "of_limit",
         unit: Unit::Part,
         scope: Scope::Run,
         doc: "payload that arrived as a part of what the links could have carried",
         value: |run, _| (run.limit_bps > 0.0).then_some(run.of_limit),
+    },
+    Figure {
+        name: "slower_way",
+        unit: Unit::Part,
+        scope: Scope::Run,
+        doc: "where two hosts send to each other: payload of the slower direction as a part of what the links could have \
+            carried in one direction",
+        value: |run, _| slower_way(run),
     },
     Figure {
         name: "delivered_bps",
@@ -199,6 +208,15 @@ const FIGURES_LIST: [Figure; 29] = [
         value: |run, part| some_sum(connections(run, part).filter_map(|it| Some(it.datagrams.as_ref()?.lost as f64))),
     },
     Figure {
+        name: "datagrams_reordered",
+        unit: Unit::Count,
+        scope: Scope::Workload,
+        doc: "datagrams that arrived after a later one",
+        value: |run, part| {
+            some_sum(connections(run, part).filter_map(|it| Some(it.datagrams.as_ref()?.reordered as f64)))
+        },
+    },
+    Figure {
         name: "longest_silence_ms",
         unit: Unit::Ms,
         scope: Scope::Workload,
@@ -285,11 +303,32 @@ const FIGURES_LIST: [Figure; 29] = [
         },
     },
     Figure {
+        name: "busiest_link_sent",
+        unit: Unit::Part,
+        scope: Scope::Host,
+        doc: "part of what a team sent that left by its busiest link; of several teams the highest",
+        value: |run, part| busiest_link(run, part, |it| it.tx_bps),
+    },
+    Figure {
+        name: "busiest_link_received",
+        unit: Unit::Part,
+        scope: Scope::Host,
+        doc: "part of what a team received that came by its busiest link; of several teams the highest",
+        value: |run, part| busiest_link(run, part, |it| it.rx_bps),
+    },
+    Figure {
         name: "cpu_busy",
         unit: Unit::Share,
         scope: Scope::Run,
         doc: "busy share of all processors of the machine that ran the lab",
         value: |run, _| Some(run.cpu.busy),
+    },
+    Figure {
+        name: "cpu_busy_per_gbit",
+        unit: Unit::Part,
+        scope: Scope::Run,
+        doc: "busy share of all processors for each Gbit/s of payload that arrived",
+        value: |run, _| (run.delivered_bps > 0.0).then(|| run.cpu.busy / (run.delivered_bps / 1e9)),
     },
     Figure {
         name: "cpu_seconds",
@@ -360,6 +399,25 @@ fn transfers<'r>(run: &'r Run, part: &Part) -> impl Iterator<Item = &'r Transfer
 /// What each client received and sent, bit/s.
 fn own_clients(run: &Run, part: &Part) -> impl Iterator<Item = (f64, f64)> {
     clients(run).into_iter().filter(|it| part.has_host(it.name)).map(|it| (it.download_bps, it.upload_bps))
+}
+
+/// The slower of two hosts that send to each other, as a part of half the limit: both ways are alike.
+fn slower_way(run: &Run) -> Option<f64> {
+    let mut ways: BTreeMap<&str, f64> = BTreeMap::new();
+    run.connections.iter().for_each(|it| *ways.entry(it.from.as_str()).or_default() += it.delivered_bps);
+    let slower = ways.values().copied().reduce(f64::min)?;
+    (ways.len() == 2 && run.limit_bps > 0.0).then(|| slower / (run.limit_bps / 2.0))
+}
+
+/// What the busiest link of a host's team carried, as a part of all its links; the highest of several teams.
+fn busiest_link(run: &Run, part: &Part, rate: fn(&Member) -> f64) -> Option<f64> {
+    let mut teams: BTreeMap<(&str, &str), (f64, f64)> = BTreeMap::new();
+    for member in run.members.iter().filter(|it| part.has_host(&it.host)) {
+        let (most, sum) = teams.entry((&member.host, &member.team)).or_default();
+        *most = most.max(rate(member));
+        *sum += rate(member);
+    }
+    teams.values().filter(|(_, sum)| *sum > 0.0).map(|(most, sum)| most / sum).reduce(f64::max)
 }
 
 /// The sum; none of nothing.

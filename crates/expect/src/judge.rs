@@ -23,8 +23,15 @@ pub struct Judged<'e> {
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Found {
-    /// A figure, of each repetition, and what it comes to; of two runs the values are of the first one.
-    Figure(Vec<f64>, Interval),
+    /// A figure.
+    Figure {
+        /// Its value in each repetition.
+        values: Vec<f64>,
+        /// The values of the run that it is expressed by; empty if it is taken alone.
+        beside: Vec<f64>,
+        /// What they come to.
+        interval: Interval,
+    },
     /// A finding: in how many repetitions it is, and of how many.
     Finding(usize, usize),
     /// No basis for a verdict: why, in words.
@@ -65,7 +72,7 @@ impl Judged<'_> {
 
 fn verdict(expectation: &Expectation, found: &Found) -> Verdict {
     match (&expectation.what, found) {
-        (What::Figure { bound, .. }, Found::Figure(_, interval)) => interval.verdict(bound),
+        (What::Figure { bound, .. }, Found::Figure { interval, .. }) => interval.verdict(bound),
         (What::Finding { wanted, .. }, Found::Finding(with, of)) => match (*wanted, *with) {
             (true, with) if with == *of => Verdict::Holds,
             (true, 0) => Verdict::Missed,
@@ -110,7 +117,7 @@ fn figure(
     let all: Vec<f64> = own.values().copied().collect();
     let Some(Beside { scale, run, against }) = expectation.beside() else {
         let interval = Interval::of(&all).ok_or("there is no value")?;
-        return Ok(Found::Figure(all, interval));
+        return Ok(Found::Figure { values: all, beside: Vec::new(), interval });
     };
     let no_ratio = "there is no ratio: a value is not above zero";
     if let Some(bundle) = against {
@@ -120,14 +127,14 @@ fn figure(
         let theirs: Vec<f64> =
             values(expectation, &theirs).map_err(|why| format!("{bundle}#{run}: {why}"))?.into_values().collect();
         let interval = Interval::of_sets(*scale, &all, &theirs).ok_or(no_ratio)?;
-        return Ok(Found::Figure(all, interval));
+        return Ok(Found::Figure { values: all, beside: theirs, interval });
     }
     let name = engine.map_or_else(|| run.clone(), |engine| format!("{run}.{engine}"));
     let theirs = values(expectation, &self::times(batches, &name)).map_err(|why| format!("run `{name}`: {why}"))?;
     let pairs = own.iter().filter_map(|(time, value)| Some((*value, *theirs.get(time)?)));
     let (own, theirs): (Vec<f64>, Vec<f64>) = pairs.unzip();
     let interval = Interval::of_pairs(*scale, &own, &theirs).ok_or(no_ratio)?;
-    Ok(Found::Figure(own, interval))
+    Ok(Found::Figure { values: own, beside: theirs, interval })
 }
 
 /// The figure each time; none if it is missing once, for what is left would be a choice.

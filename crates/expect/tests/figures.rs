@@ -138,3 +138,26 @@ fn the_worst_fault_is_the_figure() {
     run.faults = vec![fault(0.0, None, None, None, None)];
     assert_eq!(of(&run, "time_to_full_share_ms"), None);
 }
+
+#[test]
+fn the_slower_of_two_ways_and_the_busiest_link_are_parts() {
+    let mut run = run("ways", 9e8);
+    run.connections = vec![connection("one", "a", "b", 3e8), connection("back", "b", "a", 4e8)];
+    let of = |run: &nicteam_record::Run, figure: &str, part: &Part| value(run, figure, part);
+    assert_eq!(of(&run, "slower_way", &Part::default()), Some(0.6), "3e8 of half of 1e9");
+    let member = |host: &str, name: &str, tx_bps: f64| {
+        let value = serde_json::json!({
+            "host": host, "team": "team0", "member": name, "tx_bps": tx_bps, "rx_bps": 0.0, "tx_frames": 0, "rx_frames": 0,
+            "tx_drops": 0, "rx_drops": 0,
+        });
+        serde_json::from_value::<nicteam_record::Member>(value).unwrap()
+    };
+    run.members = vec![member("a", "eth0", 3e8), member("a", "eth1", 1e8), member("b", "eth0", 4e8)];
+    assert_eq!(of(&run, "busiest_link_sent", &Part::of_host("a")), Some(0.75));
+    assert_eq!(of(&run, "busiest_link_sent", &Part::default()), Some(1.0), "b has one link");
+    assert_eq!(of(&run, "busiest_link_received", &Part::default()), None, "nothing was received");
+    run.connections.truncate(1);
+    assert_eq!(of(&run, "slower_way", &Part::default()), None, "one way has no slower one");
+    run.cpu.busy = 0.45;
+    assert_eq!(of(&run, "cpu_busy_per_gbit", &Part::default()), Some(0.5));
+}

@@ -48,7 +48,7 @@ fn batches_are_one_set_and_pairs_are_of_one_batch() {
     let batches = [batch(1.0), batch(0.7)];
     let expectation = beside(at_least("one", "delivered_bps", 1.99), Scale::Ratio, "two", None);
     let judged = judge(std::slice::from_ref(&expectation), &batches, &BTreeMap::new());
-    let Found::Figure(values, interval) = &judged[0].found else { panic!("{judged:?}") };
+    let Found::Figure { values, interval, .. } = &judged[0].found else { panic!("{judged:?}") };
     assert_eq!((values.len(), judged[0].verdict), (6, Verdict::Holds));
     assert!((interval.low - 2.0).abs() < 1e-9 && (interval.high - 2.0).abs() < 1e-9, "{interval:?}");
 }

@@ -3,4 +3,5 @@
 mod common;
 mod figures;
 mod judge;
+mod no_worse;
 mod verdicts;

@@ -7,11 +7,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use nicteam_dataplane::Kind;
-use nicteam_expect::{Expectation, Judged, Rounds, Verdict, judge};
+use nicteam_expect::{Expectation, Judged, Rounds, Verdict, judge, no_worse};
 use nicteam_experiment::{Experiment, MOST_REPETITIONS, Run};
 use nicteam_record::{Bundle, Record};
 use serde_json::{Value, json};
 
+use super::against;
 use super::bundle::{folder, style, write_page};
 use super::options::options;
 use super::pick::{Pick, load_to_run};
@@ -60,6 +61,10 @@ pub(crate) struct Args {
     /// NAME-1, NAME-2. By default each is results/NAME-DATE-TIME.
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Compare with another nicteam program, as the one before an upgrade: it carries out the same runs, in turn with this one.
+    /// Each figure that the files bound must be no worse than by that program; docs/check.md says by how much.
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "engine")]
+    against: Option<PathBuf>,
     /// Write one page with all verdicts: a file that loads nothing.
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
@@ -137,11 +142,19 @@ fn prepare(args: &Args, name: &str) -> Result<(Checked, &'static str), Failure> 
         let hint = "add sections [[expect]]; docs/check.md describes them";
         return Err(Failure::wrong_input(format!("{} expects nothing", experiment.path)).hint(Some(hint)));
     }
+    let experiment = match &args.against {
+        Some(program) => Experiment { expect: no_worse(&experiment.expect, against::name(program)?), ..experiment },
+        None => experiment,
+    };
+    if experiment.expect.is_empty() {
+        let hint = "--against compares figures; name an experiment that bounds one";
+        return Err(Failure::wrong_input(format!("{} bounds no figure", experiment.path)).hint(Some(hint)));
+    }
     let experiment = only(experiment.clone(), experiment.expect.iter());
     if let Some(skipped) = nicteam_lab::check_machine(&experiment)?.first() {
         return Err(Failure::missing(format!("run `{}` cannot be carried out: {}", skipped.run, skipped.reason)));
     }
-    let former = former(&experiment)?;
+    let former = if args.against.is_some() { BTreeMap::new() } else { former(&experiment)? };
     Ok((Checked { experiment, former, batches: Vec::new(), bundles: Vec::new() }, privileges))
 }
 
@@ -179,14 +192,23 @@ fn carry_out(args: &Args, checked: &mut Checked, privileges: &'static str) -> Re
             0 => checked.experiment.expect.clone(),
             _ => checked.judged().iter().filter(|it| it.wants_more()).map(|it| it.expectation.clone()).collect(),
         };
-        let batch = only(checked.experiment.clone(), open.iter()).rounds(rounds.done + 1, times);
-        let output = match &args.output {
-            Some(folder) => folder.join(format!("{}-{}", batch.name, checked.batches.len() + 1)),
-            None => nicteam_lab::default_output(&batch.name)?,
-        };
-        let bundle = carry_out_batch(args, &batch, output, privileges)?;
-        checked.bundles.push(bundle.dir);
-        checked.batches.push(bundle.record);
+        let wanted = only(checked.experiment.clone(), open.iter());
+        match &args.against {
+            None => one_batch(args, checked, wanted.rounds(rounds.done + 1, times), privileges)?,
+            // In turn, so that a change of the machine meets both; the one that begins changes.
+            Some(program) => {
+                for number in rounds.done + 1..=rounds.done + times {
+                    let other = against::Other { program, experiment: &wanted, number, changes: args.changes() };
+                    if number % 2 == 0 {
+                        other.carry_out(&mut checked.former)?;
+                    }
+                    one_batch(args, checked, wanted.clone().rounds(number, 1), privileges)?;
+                    if number % 2 == 1 {
+                        other.carry_out(&mut checked.former)?;
+                    }
+                }
+            }
+        }
         rounds.done += times;
         let judged = checked.judged();
         times = rounds.next(&judged);
@@ -196,6 +218,28 @@ fn carry_out(args: &Args, checked: &mut Checked, privileges: &'static str) -> Re
         }
     }
     Ok(())
+}
+
+/// Carries out one batch of repetitions, and keeps what it left.
+fn one_batch(args: &Args, checked: &mut Checked, batch: Experiment, privileges: &'static str) -> Result<(), Failure> {
+    let output = match &args.output {
+        Some(folder) => folder.join(format!("{}-{}", batch.name, checked.batches.len() + 1)),
+        None => nicteam_lab::default_output(&batch.name)?,
+    };
+    let bundle = carry_out_batch(args, &batch, output, privileges)?;
+    checked.bundles.push(bundle.dir);
+    checked.batches.push(bundle.record);
+    Ok(())
+}
+
+impl Args {
+    /// What the command line changes in the runs, as the other program takes it.
+    fn changes(&self) -> Vec<String> {
+        let duration = self.duration.map(|duration| format!("--duration={}ms", duration.as_millis()));
+        let rate = self.rate.map(|rate| format!("--rate={rate}bit"));
+        let dataplane = self.dataplane.map(|kind| format!("--dataplane={kind}"));
+        [duration, rate, dataplane].into_iter().flatten().collect()
+    }
 }
 
 /// Writes a file that the command line names.

@@ -1,5 +1,6 @@
 //! `nicteam lab`: experiments.
 
+mod against;
 mod bundle;
 mod chaos;
 mod check;

@@ -40,7 +40,9 @@ pub fn junit(suites: &[(&str, &str, &[Judged<'_>])]) -> String {
 fn message(judged: &Judged<'_>) -> String {
     let verdict = judged.verdict.name();
     match &judged.found {
-        Found::Figure(_, found) => format!("{verdict}: {} ({} to {})", found.middle, found.low, found.high),
+        Found::Figure { interval: found, .. } => {
+            format!("{verdict}: {} ({} to {})", found.middle, found.low, found.high)
+        }
         Found::Finding(with, of) => format!("{verdict}: in {with} of {of} repetitions"),
         Found::Nothing(why) => format!("{verdict}: {why}"),
     }

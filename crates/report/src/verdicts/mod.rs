@@ -31,8 +31,11 @@ fn one(judged: &Judged<'_>) -> Value {
         value["at_most"] = json!(bound.at_most);
     }
     match &judged.found {
-        Found::Figure(values, interval) => {
+        Found::Figure { values, beside, interval } => {
             value["values"] = json!(values);
+            if !beside.is_empty() {
+                value["beside"] = json!(beside);
+            }
             value["middle"] = json!(interval.middle);
             value["low"] = json!(interval.low);
             value["high"] = json!(interval.high);

@@ -29,7 +29,7 @@ pub fn verdicts(judged: &[Judged<'_>], style: &Style) -> String {
 
 pub(crate) fn cells(judged: &Judged<'_>) -> [String; 6] {
     let (middle, interval) = match &judged.found {
-        Found::Figure(_, found) => (value(judged, found.middle), self::interval(judged, found)),
+        Found::Figure { interval: found, .. } => (value(judged, found.middle), self::interval(judged, found)),
         Found::Finding(with, of) => (format!("in {with} of {of}"), String::new()),
         Found::Nothing(_) => ("-".to_owned(), String::new()),
     };
@@ -69,7 +69,7 @@ pub(crate) fn notes(judged: &[Judged<'_>]) -> Vec<String> {
         _ => None,
     });
     let mut notes: Vec<String> = why.collect();
-    let are_few = |one: &Judged<'_>| matches!(&one.found, Found::Figure(_, found) if found.certainty == Certainty::LowestAndHighest);
+    let are_few = |one: &Judged<'_>| matches!(&one.found, Found::Figure { interval: found, .. } if found.certainty == Certainty::LowestAndHighest);
     if judged.iter().any(are_few) {
         notes.push("* Lowest and highest value: fewer than six repetitions have no interval of 95 %.".to_owned());
     }
