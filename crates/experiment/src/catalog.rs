@@ -141,8 +141,12 @@ pub fn builtin() -> &'static [Builtin] {
         "big-link-latency" Stripe,
         "chaos" Basic,
         "failover-table" Basic,
+        "generators" Basic,
         "guest-migration" Basic,
+        "idle-teams" Stripe,
         "impaired-link" Basic,
+        "lacp-forms" Basic,
+        "lacp-stall" Basic,
         "one-sided" Stripe,
         "one-sided-compared" Stripe,
         "one-sided-compared-gigabit" Stripe,
@@ -150,12 +154,14 @@ pub fn builtin() -> &'static [Builtin] {
         "one-sided-gateway-gigabit" Stripe,
         "one-sided-gigabit" Stripe,
         "one-sided-latency" Stripe,
+        "ovs-cost" Basic,
         "storage-faults" Basic,
         "stripe" Stripe,
         "stripe-compared" Stripe,
         "stripe-compared-hosts" Stripe,
         "stripe-compared-links" Stripe,
         "stripe-cost" Stripe,
+        "stripe-faults" Stripe,
         "stripe-gigabit" Stripe,
         "stripe-many" Stripe,
         "stripe-udp" Stripe,
@@ -169,7 +175,8 @@ pub fn builtin() -> &'static [Builtin] {
         "t5-ovs-bonding" Published,
         "tail" Stripe,
         "two-hosts" Basic,
-        "unequal-delays" Stripe
+        "unequal-delays" Stripe,
+        "unlimited" Basic
     )
 }
 

@@ -65,6 +65,16 @@ fn everything_that_ships_is_right_and_has_a_title() {
 }
 
 #[test]
+fn everything_that_ships_says_what_must_come_out() {
+    let silent: Vec<&str> = experiment::builtin()
+        .iter()
+        .map(|shipped| shipped.name)
+        .filter(|name| builtin(name).expect.is_empty())
+        .collect();
+    assert!(silent.is_empty(), "`lab check` of all would refuse {silent:?}: give them a section [[expect]]");
+}
+
+#[test]
 fn every_file_of_the_folder_ships() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
     let mut files: Vec<_> = std::fs::read_dir(folder)
