@@ -1,6 +1,6 @@
 # The commands of the project. `make demo`, `make demo-storage` and `make test` need a checkout, a
 # Rust toolchain and root, and install the rest.
-.PHONY: demo demo-storage test accept soak bench build deb python shares setup clean
+.PHONY: demo demo-storage test accept soak bench build deb python shares sweep-bench setup clean
 .DEFAULT_GOAL := build
 
 NICTEAM := $(or $(CARGO_TARGET_DIR),target)/release/nicteam
@@ -55,6 +55,10 @@ python: build
 shares: python
 	SEEDS=20000 $(PYTHON)/bin/jupyter nbconvert --to markdown --execute --no-input \
 		--output-dir docs python/examples/shares.ipynb
+
+# What two processes give a sweep, and what is lost with one: the figures of docs/python.md.
+sweep-bench: python
+	$(PYTHON)/bin/python python/benches/processes.py --page docs/python.md
 
 clean:
 	cargo clean

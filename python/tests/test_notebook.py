@@ -16,7 +16,7 @@ def test_the_notebook_runs_and_draws(tmp_path):
     ran = json.loads((tmp_path / NOTEBOOK.name).read_text())
     outputs = [output for cell in ran["cells"] for output in cell.get("outputs", [])]
     pictures = [output for output in outputs if "image/svg+xml" in output.get("data", {})]
-    assert len(pictures) == 3
+    assert len(pictures) == 4
     assert not [output for output in outputs if output["output_type"] == "error"]
 
 

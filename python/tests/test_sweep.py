@@ -7,11 +7,17 @@ import sys
 import threading
 import time
 
+from pathlib import Path
+
 import distributed
 import nicteam
+import pyarrow
 import pyarrow.parquet
 import pytest
 from nicteam import sweeping
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "benches"))
+import processes  # noqa: E402
 
 TEMPLATE = """
 title = "Flows over a group"
@@ -155,6 +161,58 @@ def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
     assert {name: after[name] for name in before} == before
     table = pyarrow.parquet.read_table(tmp_path / "s")
     assert sorted(table["point"].to_pylist()) == list(range(8000))
+
+
+def test_of_a_sweep_whose_process_was_killed_nothing_is_computed_twice(tmp_path, client, monkeypatch):
+    points, log = 6000, tmp_path / "log"
+    client.run(processes.note, str(log))
+    nicteam.sweep(processes.space(points), store=tmp_path / "whole", client=client)
+    whole = processes.parts(tmp_path / "whole")
+    # That what is computed is noted at all.
+    assert sorted(int(line) for line in log.read_text().splitlines()) == list(range(0, points, 1000))
+    resumed = processes.lost_driver(points, tmp_path / "driver", whole)
+    assert 0 < len(resumed.before) < len(whole), "it was killed in the middle"
+    assert resumed.twice() == 0
+    assert sorted(resumed.before + resumed.after) == list(range(0, points, 1000))
+    assert resumed.is_same
+
+
+def test_all_processes_of_a_cluster_predict(tmp_path, client, monkeypatch):
+    monkeypatch.setattr(sweeping, "CHUNK", 5)
+    client.run(by_process, str(tmp_path))
+    nicteam.sweep(space(), store=tmp_path / "s", client=client)
+    done = {path.name: path.read_text().count("\n") for path in tmp_path.glob("by-*")}
+    assert len(done) == 2 and sum(done.values()) == 32, done
+
+
+def by_process(folder):
+    processes.note(f"{folder}/by-{os.getpid()}")
+
+
+def test_a_machine_runs_one_measurement_at_a_time(tmp_path):
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=4,
+        resources={sweeping.LAB_RESOURCE: 1},
+        dashboard_address="127.0.0.1:0",
+    ) as cluster, distributed.Client(cluster) as client:
+        client.run(measure_nothing, str(tmp_path / "log"))
+        small = nicteam.Space(TEMPLATE.replace("${seed}", "1"), {"members": [2], "flows": nicteam.Values(1, 8)})
+        nicteam.sweep(small, "lab", store=tmp_path / "s", client=client)
+    assert (tmp_path / "log").read_text() == "begin\nend\n" * 8
+
+
+def measure_nothing(log):
+    """A measurement takes the machine for a while, and delivers nothing."""
+
+    def measured(space, first, end, options):
+        for word in ("begin", "end"):
+            with open(log, "a", encoding="utf-8") as file:
+                file.write(f"{word}\n")
+            time.sleep(0.02)
+        return pyarrow.table({"point": [first]})
+
+    sweeping._measured = measured
 
 
 def test_a_wrong_file_of_a_sweep_is_refused_by_key(tmp_path, capsys):
