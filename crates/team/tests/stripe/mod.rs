@@ -7,6 +7,7 @@ mod hostile;
 pub mod lan;
 mod liveness;
 mod lost;
+mod many;
 mod one_sided;
 mod order;
 mod plain;
