@@ -25,7 +25,8 @@ demo-storage: build
 test:
 	@scripts/test.sh
 
-# The figures of "what must be seen", each with its bound, the noise and the peer.
+# The figures of "what must be seen", each with its bound, the noise and the peer: `nicteam lab check` of every
+# experiment, then what no experiment file can say.
 accept: build
 	@scripts/setup.sh accept
 	@scripts/accept.sh

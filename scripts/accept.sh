@@ -1,5 +1,6 @@
 #!/bin/sh
-# The figures of "what must be seen". Needs root. Arguments go to xtask (--help).
+# The figures of "what must be seen": `nicteam lab check` of every experiment that ships, then what no
+# experiment file can say. Needs root. Arguments go to xtask (--help).
 # What was measured is saved in docs/results, and docs/figures.md, the picture and the
 # figures of the README are made of it anew.
 set -eu

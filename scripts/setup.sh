@@ -12,7 +12,7 @@ test="$storage iproute2 nftables iputils-ping iperf3 openvswitch-switch qemu-sys
 silent="prometheus openssh-server"
 # Not in every Debian: what they are for is left out there, by name.
 optional="softether-vpncmd"
-accept="mininet bridge-utils ethtool mmdebstrap e2fsprogs"
+accept="mmdebstrap e2fsprogs"
 
 case "${1:-}" in
 build) wanted=$build ;;

@@ -11,21 +11,16 @@
 
 mod accept;
 mod bench;
-mod failure;
-mod figure;
-mod held;
-mod noise;
 mod part;
-mod product;
 mod results;
 mod scratch;
 mod side;
 mod test;
-mod tools;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use nicteam_course::{failure, figure, noise, product, tools};
 use nicteam_sys::process;
 
 use failure::Failure;

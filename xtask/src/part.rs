@@ -20,12 +20,16 @@ pub(crate) struct Part<A: 'static> {
     pub(crate) tools: &'static [Tool],
     /// Compiles what it needs: nothing may be compiled while something is measured.
     pub(crate) prepare: fn() -> Result<(), Failure>,
+    /// The command that measures it by its name; none: `--only` of the script.
+    pub(crate) command: Option<&'static str>,
     /// Measures it.
     pub(crate) measure: fn(&Context<'_, A>) -> Result<Vec<Figure>, Failure>,
 }
 
 /// What a part is measured with.
 pub(crate) struct Context<'a, A> {
+    /// The part, as `--only` calls it.
+    pub(crate) part: &'static str,
     /// Arguments of the command.
     pub(crate) arguments: &'a A,
     /// The program that is measured.
@@ -41,7 +45,7 @@ impl<A> Part<A> {
         title: &'static str,
         measure: fn(&Context<'_, A>) -> Result<Vec<Figure>, Failure>,
     ) -> Part<A> {
-        Part { name, title, tools: &[], prepare: || Ok(()), measure }
+        Part { name, title, tools: &[], prepare: || Ok(()), command: None, measure }
     }
 
     /// The value of `--only` that names it.
@@ -73,10 +77,10 @@ pub(crate) fn run<A>(parts: &[&Part<A>], only: &[String], arguments: &A, save: &
     let scratch = Scratch::new("xtask")?;
     let mut sections = Vec::new();
     for part in wanted() {
-        let section =
-            Section::new(part.title, (part.measure)(&Context { arguments, product: &product, scratch: &scratch }));
+        let context = Context { part: part.name, arguments, product: &product, scratch: &scratch };
+        let section = Section::new(part.title, (part.measure)(&context));
         print!("{section}");
-        save.part(part.name, std::slice::from_ref(&section))?;
+        save.part(part.name, part.command, std::slice::from_ref(&section))?;
         sections.push(section);
         if process::termination().is_some() {
             return Err(Failure::Interrupted);

@@ -73,7 +73,7 @@ const LEFT: &[(&str, usize)] = &[
     ("crates/report", 6),
     ("crates/team", 1),
     ("crates/tune", 1),
-    ("xtask", 6),
+    ("xtask", 2),
 ];
 
 #[test]

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use nicteam_oracle::protocol::Request;
 use nicteam_oracle::{Generated, Guest, Refusal};
 
-use crate::bench::arguments::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::part::{Context, Part};
@@ -56,7 +55,7 @@ struct Counts {
 }
 
 /// Instructions per packet beside the kernel's bonding driver.
-pub(super) const PART: Part<Arguments> = Part {
+pub(super) const PART: Part<()> = Part {
     tools: &side::TOOLS,
     ..Part::new(
         "instructions",
@@ -66,7 +65,7 @@ pub(super) const PART: Part<Arguments> = Part {
 };
 
 /// Measures all in one guest.
-fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
+fn measure(context: &Context<'_, ()>) -> Result<Vec<Figure>, Failure> {
     side::in_guest(context.product, Vec::new(), |guest| {
         let counts = count(guest, [Side::Kernel, Side::Ours], REPEATS)?;
         Ok(counts.figures(guest.kernel()))

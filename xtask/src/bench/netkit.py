@@ -13,7 +13,6 @@ import os
 import socket
 import struct
 import subprocess
-import sys
 import time
 
 # Interface indexes: the near end of the cable (the member), the team device, the end behind it.
@@ -216,17 +215,6 @@ def check(kind):
     clean(True)
 
 
-def host(way, gso_max_segs):
-    run("ip link add team0 numtxqueues 1 numrxqueues 1 type veth peer name team0-dp numtxqueues 1 numrxqueues 1")
-    run(f"ip link set team0 address {read('/sys/class/net/eth0/address')} gso_max_segs {gso_max_segs}")
-    for end in ("team0", "team0-dp"):
-        run(f"ip link set {end} up")
-    member, team_device, behind = (socket.if_nametoindex(name) for name in ("eth0", "team0", "team0-dp"))
-    ahead = way == "direct"
-    attach(redirect(member), *((team_device, TCX_EGRESS) if ahead else (behind, TCX_INGRESS)))
-    attach(redirect(team_device, 1) if ahead else redirect(behind), member, TCX_INGRESS)  # 1: BPF_F_INGRESS
-
-
 def quiet():
     """Stops who looks at every new device, and would be counted with the packets."""
     units = "systemd-networkd.socket systemd-networkd systemd-udevd-control.socket systemd-udevd-kernel.socket"
@@ -238,9 +226,6 @@ def quiet():
         run(f"modprobe {module}")
 
 
-if len(sys.argv) > 1:
-    host(sys.argv[1], sys.argv[2])
-    sys.exit()
 quiet()
 PROGRAMS = {"to_member": redirect(MEMBER), "to_behind": redirect(BEHIND), "up": redirect(TEAM, 1)}
 for name, program in PROGRAMS.items():

@@ -1,33 +1,24 @@
 //! A veth pair beside a netkit pair as the team's device: instructions a frame on Debian 13's kernel, in a guest whose
-//! clock counts instructions. And what passes a team here whose programs are at the end behind the device, beside one
-//! whose programs are ahead of it. `netkit.py` makes the devices.
+//! clock counts instructions. `netkit.py` makes the devices.
 //!
 //! Nothing is judged: the product has chosen veth, for reasons that docs/design/netkit.md names.
 
 use std::collections::BTreeMap;
-use std::process::Command;
 use std::thread;
 
-use nicteam_netlink::shape::Granularity;
-use nicteam_statistics::{Estimate, median};
-use nicteam_sys::process;
+use nicteam_course::counting_guest;
+use nicteam_statistics::median;
 
-use crate::accept::counting_guest::{self, Guest};
-use crate::bench::Arguments;
 use crate::bench::instructions::words;
-use crate::bench::network::{self, Pair};
-use crate::bench::stream::built_anew;
-use crate::bench::throughput::spread;
 use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
-use crate::noise::Noise;
+use crate::figure::Figure;
 use crate::part::{Context, Part};
-use crate::tools::{self, Tool};
+use crate::tools::Tool;
 
 /// Veth beside netkit as the team's device.
-pub(super) const PART: Part<Arguments> = Part {
+pub(super) const PART: Part<()> = Part {
     tools: &TOOLS,
-    prepare: counting_guest::prepare,
+    prepare: || nicteam_course::prepare(13),
     ..Part::new(
         "netkit",
         "the team's device: veth beside netkit, instructions a frame on Debian 13's kernel, one member, programs that only redirect",
@@ -36,7 +27,7 @@ pub(super) const PART: Part<Arguments> = Part {
 };
 
 const TOOLS: [Tool; 5] = {
-    let [qemu, bootstrap, disk, package] = counting_guest::TOOLS;
+    let [qemu, bootstrap, disk, package] = nicteam_course::TOOLS;
     [qemu, bootstrap, disk, package, ("python3", "python3")]
 };
 
@@ -73,42 +64,13 @@ struct Seen {
     checks: Vec<[String; 3]>,
 }
 
-fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
+fn measure(_: &Context<'_, ()>) -> Result<Vec<Figure>, Failure> {
     // The guest ends with the thread that boots it.
-    let counted = thread::spawn(count).join().unwrap_or_else(|_| Err(Failure::failed("the guest is lost")));
-    let mut figures = counted?;
-    for (name, granularity) in [("GSO frames", Granularity::WHOLE), ("MTU-sized packets", Granularity::Packets)] {
-        figures.push(throughput(context.arguments, name, granularity)?);
-    }
-    Ok(figures)
-}
-
-/// What one connection delivers here by the direct way, beside the way through the device.
-fn throughput(arguments: &Arguments, name: &str, granularity: Granularity) -> Result<Figure, Failure> {
-    eprintln!("the direct way, the end behind: {name}");
-    let build = || Ok(vec![redirected("behind", granularity)?, redirected(DIRECT, granularity)?]);
-    let (rates, noise) = Noise::around(|| built_anew(build, 1, arguments.times()))?;
-    let peer = format!("{}, {}", spread("end behind", &rates[0]), spread("direct", &rates[1]));
-    let ratio = Estimate::of_ratios(&rates[1], &rates[0]);
-    let name = format!("throughput of one connection here, {name}: direct way / end behind, veth");
-    Ok(Figure::ratio(name, ratio, Bound::None).noise(noise).peer(peer))
-}
-
-/// Two hosts, each with a team device of one member whose programs only redirect.
-fn redirected(way: &str, granularity: Granularity) -> Result<Pair, Failure> {
-    let (near, far) = network::cabled(&["eth0".to_owned()], granularity)?;
-    let gso_max_segs = if granularity == Granularity::Packets { "1" } else { "65535" };
-    for host in [&near, &far] {
-        let mut command = Command::new("python3");
-        command.args(["-c", SCRIPT, way, gso_max_segs]);
-        process::in_netns(&mut command, &host.netns);
-        tools::output(&mut command)?;
-    }
-    Ok(Pair::address(near, far, "team0", Vec::new()))
+    thread::spawn(count).join().unwrap_or_else(|_| Err(Failure::failed("the guest is lost")))
 }
 
 fn count() -> Result<Vec<Figure>, Failure> {
-    let mut guest = Guest::boot_counting(&counting_guest::image()?)?;
+    let mut guest = counting_guest::boot()?;
     guest.must("systemctl is-system-running --wait || true")?;
     let kernel = guest.must("uname -r")?;
     guest.write("/root/netkit.py", SCRIPT)?;

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use nicteam_oracle::{Generated, Guest, Refusal};
 
-use crate::bench::arguments::Arguments;
 use crate::bench::instructions::{MEMBERS, REPEATS, Spread, added, cable, far, near, per_packet, words};
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
@@ -21,7 +20,7 @@ use crate::tools::{self, Tool};
 use nicteam_statistics::median;
 
 /// Instructions per packet beside Open vSwitch's kernel datapath.
-pub(super) const PART: Part<Arguments> = Part {
+pub(super) const PART: Part<()> = Part {
     tools: &TOOLS,
     ..Part::new(
         "ovs-instructions",
@@ -74,7 +73,7 @@ struct Counts {
 }
 
 /// Measures all in one guest.
-fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
+fn measure(context: &Context<'_, ()>) -> Result<Vec<Figure>, Failure> {
     let database = context.scratch.path().join(DATABASE);
     tools::output(Command::new("ovsdb-tool").arg("create").arg(&database).arg(SCHEMA))?;
     let files = PROGRAMS.iter().map(|path| Path::new(path).to_owned()).chain([database]).collect::<Vec<PathBuf>>();

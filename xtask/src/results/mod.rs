@@ -85,13 +85,18 @@ impl Save {
     }
 
     /// Saves one part, if that was asked for. A part that could not be measured leaves the file of the last time.
-    pub(crate) fn part(&self, name: &str, sections: &[Section]) -> Result<(), Failure> {
+    /// `command` measures it again; none: `--only` of the script.
+    pub(crate) fn part(&self, name: &str, command: Option<&str>, sections: &[Section]) -> Result<(), Failure> {
         let Some(folder) = &self.results else { return Ok(()) };
         if sections.iter().any(|section| section.failure.is_some()) {
             return Ok(());
         }
         let (prefix, script) = (self.measured.prefix, self.measured.script);
-        PartResult::of(&format!("{prefix}{name}"), format!("{script} --only {name}"), sections)?.write(folder)
+        let command = match command {
+            Some(command) if prefix.is_empty() => format!("{command} {name}"),
+            _ => format!("{script} --only {name}"),
+        };
+        PartResult::of(&format!("{prefix}{name}"), command, sections)?.write(folder)
     }
 }
 
@@ -110,12 +115,12 @@ mod tests {
         let mut figures: Vec<Figure> = ways
             .map(|(way, median)| {
                 let estimate = Estimate::of(&[median - 0.001, median, median + 0.001]);
-                Figure::ratio(format!("one-{way}: of limit"), estimate, Bound::AtLeast(0.97))
+                Figure::ratio(format!("one-{way}: of_limit"), estimate, Bound::AtLeast(0.97))
             })
             .into();
         figures.push(Figure::text("frames lost", "0, 0, 1".to_owned(), "0", Some(false)).peer("a | b"));
         let section = Section::new("one connection", Ok(figures));
-        let mut part = PartResult::of("stripe-peers", "scripts/accept.sh --only stripe-peers".to_owned(), &[section]);
+        let mut part = PartResult::of("stripe-compared", "nicteam lab check stripe-compared".to_owned(), &[section]);
         let part = part.as_mut().unwrap();
         (part.commit, part.date) = ("abc1234".to_owned(), "2026-11-23".to_owned());
         part.machine = "2 x a processor, Linux 6.18".to_owned();
@@ -154,9 +159,9 @@ mod tests {
         let scratch = crate::scratch::Scratch::new("failed").unwrap();
         let measured = Measured { prefix: "", script: "scripts/accept.sh" };
         let save = Save { results: Some(scratch.path().join("results")), measured };
-        save.part("stripe", &[Section::new("a", Err(Failure::failed("no")))]).unwrap();
+        save.part("stripe", None, &[Section::new("a", Err(Failure::failed("no")))]).unwrap();
         assert!(!scratch.path().join("results").exists());
-        save.part("stripe", &[Section::new("a", Ok(Vec::new()))]).unwrap();
+        save.part("stripe", None, &[Section::new("a", Ok(Vec::new()))]).unwrap();
         let parts = PartResult::read_all(&scratch.path().join("results")).unwrap();
         assert_eq!((parts[0].part.as_str(), parts[0].command.as_str()), ("stripe", "scripts/accept.sh --only stripe"));
     }

@@ -124,14 +124,11 @@ mod tests {
     fn a_measurement_is_a_row() {
         let page = page(&sample());
         let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| one-stripe")).collect();
-        let expected = "| one-stripe: of limit | 0.992 | 0.991 to 0.993 | 3 | >= 0.97 | yes | - |";
+        let expected = "| one-stripe: of_limit | 0.992 | 0.991 to 0.993 | 3 | >= 0.97 | yes | - |";
         assert_eq!(rows, [expected]);
         assert!(page.contains("| frames lost | 0, 0, 1 | - | - | 0 | **no** | a \\| b |"), "{page}");
         assert!(page.contains("| 1 | 2 x a processor, Linux 6.18 |"), "{page}");
-        assert!(
-            page.contains("`scripts/accept.sh --only stripe-peers`, 2026-11-23, commit abc1234, machine 1"),
-            "{page}"
-        );
+        assert!(page.contains("`nicteam lab check stripe-compared`, 2026-11-23, commit abc1234, machine 1"), "{page}");
     }
 
     #[test]

@@ -9,9 +9,9 @@ use super::result::{FigureResult, PartResult, find};
 pub(super) const PICTURE: &str = "docs/one-connection.svg";
 
 /// The part that measures all bars in the same minutes.
-const PART: &str = "stripe-peers";
+const PART: &str = "stripe-compared";
 /// The command that measures it.
-pub(super) const COMMAND: &str = "scripts/accept.sh --only stripe-peers";
+pub(super) const COMMAND: &str = "nicteam lab check stripe-compared";
 
 /// A bar: its figure, what it is called, and whether it is ours alone.
 struct Bar {
@@ -21,12 +21,12 @@ struct Bar {
 }
 
 const BARS: [Bar; 6] = [
-    Bar { figure: "one-big: of limit", label: "one link of 400 Mbit/s", ours: false },
-    Bar { figure: "one-stripe: of limit", label: "nicteam, mode stripe", ours: true },
-    Bar { figure: "one-mptcp: of limit", label: "multipath TCP", ours: false },
-    Bar { figure: "one-rr: of limit", label: "balance-rr", ours: false },
-    Bar { figure: "one-ad: of limit", label: "802.3ad, layer3+4", ours: false },
-    Bar { figure: "one-alb: of limit", label: "balance-alb", ours: false },
+    Bar { figure: "one-big: of_limit", label: "one link of 400 Mbit/s", ours: false },
+    Bar { figure: "one-stripe: of_limit", label: "nicteam, mode stripe", ours: true },
+    Bar { figure: "one-mptcp: of_limit", label: "multipath TCP", ours: false },
+    Bar { figure: "one-rr: of_limit", label: "balance-rr", ours: false },
+    Bar { figure: "one-ad: of_limit", label: "802.3ad, layer3+4", ours: false },
+    Bar { figure: "one-alb: of_limit", label: "balance-alb", ours: false },
 ];
 
 const WIDTH: f64 = 760.0;
@@ -127,8 +127,7 @@ mod tests {
         assert_eq!(svg.matches("class=\"bar ours\"").count(), 1);
         let quarter = format!("width=\"{:.1}\"", PLOT * 0.25);
         assert_eq!(svg.matches(&quarter).count(), 2, "802.3ad and balance-alb: {svg}");
-        for text in ["scripts/accept.sh --only stripe-peers", "commit abc1234", "2 x a processor, Linux 6.18", ">0.99<"]
-        {
+        for text in ["nicteam lab check stripe-compared", "commit abc1234", "2 x a processor, Linux 6.18", ">0.99<"] {
             assert!(svg.contains(text), "{text}: {svg}");
         }
     }
@@ -136,8 +135,8 @@ mod tests {
     #[test]
     fn what_was_not_measured_is_not_drawn() {
         let mut parts = sample();
-        parts[0].sections[0].figures.retain(|figure| figure.name != "one-big: of limit");
-        assert_eq!(picture(&parts), Err(vec!["one-big: of limit"]));
+        parts[0].sections[0].figures.retain(|figure| figure.name != "one-big: of_limit");
+        assert_eq!(picture(&parts), Err(vec!["one-big: of_limit"]));
         assert_eq!(picture(&[]).map_err(|missing| missing.len()), Err(BARS.len()));
     }
 

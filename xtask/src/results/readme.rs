@@ -15,38 +15,38 @@ struct Headline {
 const HEADLINES: [Headline; 8] = [
     Headline {
         part: "big-link",
-        figure: "one-stripe / one-big: Gbit/s",
+        figure: "one-stripe: delivered_bps / one-big",
         words: "One connection over 4 x 1 Gbit/s in mode `stripe`, of what one link of 4 Gbit/s delivers",
     },
     Headline {
         part: "big-link",
-        figure: "both-stripe / both-big: slower way, Gbit/s",
+        figure: "both-stripe: slower_way / both-big",
         words: "The same with one connection each way at once, the slower way",
     },
     Headline {
-        part: "stripe-peers",
-        figure: "one-stripe: of limit",
+        part: "stripe-compared",
+        figure: "one-stripe: of_limit",
         words: "One connection over 4 x 100 Mbit/s in mode `stripe`, MTU-sized packets: share of what the links can carry",
     },
     Headline {
         part: "one-sided",
-        figure: "4 x 100 Mbit/s, one-stripe: of limit",
+        figure: "one-stripe: of_limit",
         words: "The same to a plain host with one link of the sum of the rates, by one end alone",
     },
     Headline {
-        part: "stripe-hosts",
-        figure: "four-to-one: of limit",
+        part: "stripe-many",
+        figure: "four-to-one: of_limit",
         words: "Four hosts with four links each send to one in mode `stripe`: share of what the links can carry",
     },
     Headline {
         part: "stripe-faults",
-        figure: "cable pulled at the sender's end: datagrams lost",
-        words: "Mode `stripe`, cable pulled under 1,000 datagrams a second: datagrams lost in each try",
+        figure: "near-pulled: fault_lost",
+        words: "Mode `stripe`, each of four cables pulled once under 1,000 datagrams a second: datagrams lost",
     },
     Headline {
-        part: "throughput",
-        figure: "balance-xor layer3+4, bpf, 1 stream",
-        words: "balance-xor on eBPF, one unlimited stream, of a raw veth pair's throughput",
+        part: "unlimited",
+        figure: "xor-one: delivered_bps / bare-one",
+        words: "balance-xor on eBPF, one connection without a limit, of a bare cable's throughput",
     },
     Headline {
         part: "instructions",
@@ -113,10 +113,7 @@ mod tests {
     fn the_readme_gets_what_was_measured_between_its_marks() {
         let written = generate(README, &sample()).unwrap();
         assert!(written.starts_with("a\n") && written.ends_with("c\n") && !written.contains("old"), "{written}");
-        assert!(
-            written.contains("| 0.992 [0.991, 0.993], 3 | - | `scripts/accept.sh --only stripe-peers` |"),
-            "{written}"
-        );
+        assert!(written.contains("| 0.992 [0.991, 0.993], 3 | - | `nicteam lab check stripe-compared` |"), "{written}");
         assert!(written.contains("](docs/one-connection.svg)\n"), "{written}");
         assert_eq!(written.lines().filter(|line| line.starts_with("| ")).count(), 2, "no row without a measurement");
         assert_eq!(generate(&written, &sample()).as_deref(), Some(written.as_str()));
@@ -127,9 +124,7 @@ mod tests {
     fn without_results_the_readme_shows_neither_picture_nor_figure() {
         let written = generate(README, &[]).unwrap();
         assert!(!written.contains("](docs/") && !written.contains("| "), "{written}");
-        assert!(
-            written.contains("`scripts/accept.sh --only stripe-peers`") && written.contains("`make accept` measures")
-        );
+        assert!(written.contains("`nicteam lab check stripe-compared`") && written.contains("`make accept` measures"));
     }
 
     #[test]
