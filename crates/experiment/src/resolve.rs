@@ -301,7 +301,8 @@ impl<'a> Resolver<'a, '_> {
         let is_slow =
             |name: &str| topology.hosts.iter().any(|host| host.name == name && host.bounds.processor_bps.is_some());
         for workload in workloads.iter().filter(|workload| {
-            !task::KEEP_TO_A_PROCESSOR.contains(&workload.task.kind()) || !workload.task.programs().is_empty()
+            !task::keep_to_a_processor().any(|kind| kind == workload.task.kind())
+                || !workload.task.programs().is_empty()
         }) {
             let slow = workload.pairs.iter().flat_map(|(from, to)| [from, to]).find(|host| is_slow(host));
             let place = names.value.iter().find(|at| at.value == workload.name);
@@ -310,7 +311,7 @@ impl<'a> Resolver<'a, '_> {
                     format!("workload `{}` would not be slowed down by `processor` of host `{host}`", workload.name);
                 let hint = format!(
                     "kinds {} keep to it, by our generator; or remove `processor`",
-                    list(task::KEEP_TO_A_PROCESSOR.iter().copied())
+                    list(task::keep_to_a_processor())
                 );
                 self.problems.push(Problem::at(&place.span, message).hint(hint));
             }

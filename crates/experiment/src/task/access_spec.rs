@@ -14,8 +14,15 @@ use crate::traffic::{DiskUse, Task};
 use crate::units::{show_bytes, show_duration, show_percent};
 use nicteam_diagnostics::Problem;
 
-pub(super) const KIND: Kind =
-    Kind { name: NAME, keys: KEYS, also: &storage::ALSO, takes_every_path: storage::takes_every_path, resolve };
+pub(super) const KIND: Kind = Kind {
+    name: NAME,
+    keys: KEYS,
+    also: &storage::ALSO,
+    takes_every_path: storage::takes_every_path,
+    keeps_to_a_processor: false,
+    stays_in_segment: false,
+    resolve,
+};
 
 const NAME: &str = "access-spec";
 const DEFAULT_BLOCK_BYTES: u64 = 32 << 10;

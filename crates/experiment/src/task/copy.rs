@@ -21,6 +21,8 @@ pub(super) const KIND: Kind = Kind {
     }],
     also: &storage::ALSO,
     takes_every_path: storage::takes_every_path,
+    keeps_to_a_processor: false,
+    stays_in_segment: false,
     resolve,
 };
 

@@ -20,6 +20,10 @@ pub(crate) struct Kind {
     pub also: &'static [&'static str],
     /// By what a connection takes every link of its hosts, if it does; also if that was meant and is wrong.
     pub takes_every_path: fn(&Record) -> Option<Every>,
+    /// Its generator keeps to the processor of a slow host.
+    pub keeps_to_a_processor: bool,
+    /// Its frames end with their hosts' own segment, whatever a workload says.
+    pub stays_in_segment: bool,
     /// What a workload of this kind is; none if something is wrong.
     pub resolve: fn(&mut Said<'_, '_>) -> Option<Arc<dyn Task>>,
 }

@@ -54,10 +54,6 @@ pub(crate) const DOC: &str = "Kind of traffic. `tcp`: connections that carry as 
     a target's disk, as IOmeter makes them. `copy`: one copy of a file from memory to a target's disk, or back. \
     `ping`: echo requests.";
 
-/// Those whose generators keep to a slow host's processor; the kernel answers echo requests by itself.
-pub(crate) const KEEP_TO_A_PROCESSOR: [&str; 4] =
-    [tcp::KIND.name, traffic_test::KIND.name, requests::KIND.name, ping::KIND.name];
-
 /// Their names.
 pub(crate) const NAMES: [&str; KINDS.len()] = {
     let mut names = [""; KINDS.len()];
@@ -83,7 +79,7 @@ pub(crate) const KEYS: [&[Key]; KINDS.len() + 1] = {
 /// Resolves a workload's kind; keys that only other kinds have are a mistake.
 pub(crate) fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
     let name: At<&str> = said.record.get("kind")?;
-    let kind = KINDS.iter().find(|kind| kind.name == name.value)?;
+    let kind = find(name.value)?;
     let own = |key: &&Key| kind.keys.iter().all(|own| own.name != key.name) && !kind.also.contains(&key.name);
     let foreign = KEYS.into_iter().flatten().filter(own);
     for key in foreign.map(|key| key.name).filter(|key| said.record.has(key)) {
@@ -95,8 +91,18 @@ pub(crate) fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
 
 /// Whether a workload cannot pass a gateway: what it does ends with its hosts' own segment.
 pub(crate) fn stays_in_segment(workload: &Record) -> bool {
-    let is_tagged = workload.get::<&str>("kind").is_some_and(|kind| kind.value == tagged::KIND.name);
-    is_tagged || takes_every_path(workload).is_some()
+    let kind = workload.get::<&str>("kind").and_then(|name| find(name.value));
+    kind.is_some_and(|kind| kind.stays_in_segment) || takes_every_path(workload).is_some()
+}
+
+/// The names of those whose generators keep to a slow host's processor.
+pub(crate) fn keep_to_a_processor() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().filter(|kind| kind.keeps_to_a_processor).map(|kind| kind.name)
+}
+
+/// The kind of this name.
+fn find(name: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.name == name)
 }
 
 /// By what the connections of a workload take every link of their hosts, if they do or are meant to.

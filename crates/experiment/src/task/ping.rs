@@ -42,6 +42,9 @@ pub(super) const KIND: Kind = Kind {
     ],
     also: &["paths"],
     takes_every_path: |_| None,
+    // The kernel answers echo requests by itself.
+    keeps_to_a_processor: true,
+    stays_in_segment: false,
     resolve,
 };
 

@@ -31,6 +31,8 @@ pub(super) const KIND: Kind = Kind {
     ],
     also: &["interval", "mptcp"],
     takes_every_path: tcp::takes_every_path,
+    keeps_to_a_processor: true,
+    stays_in_segment: false,
     resolve,
 };
 

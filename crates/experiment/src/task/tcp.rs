@@ -29,6 +29,8 @@ pub(super) const KIND: Kind = Kind {
     ],
     also: &[],
     takes_every_path,
+    keeps_to_a_processor: true,
+    stays_in_segment: false,
     resolve,
 };
 

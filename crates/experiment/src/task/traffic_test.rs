@@ -31,6 +31,8 @@ pub(super) const KIND: Kind = Kind {
     ],
     also: &["congestion"],
     takes_every_path: |_| None,
+    keeps_to_a_processor: true,
+    stays_in_segment: false,
     resolve,
 };
 
