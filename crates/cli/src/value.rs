@@ -97,11 +97,7 @@ fn instead_of_a_hash(sends: Sends) -> Option<&'static str> {
 
 /// The dataplane of this name.
 pub(crate) fn dataplane(text: &str) -> Result<Kind, String> {
-    match text {
-        "bpf" => Ok(Kind::Bpf),
-        "packet" => Ok(Kind::Packet),
-        _ => Err("it takes `bpf` or `packet`".to_owned()),
-    }
+    text.parse().map_err(|_| format!("it takes {}", Kind::names()))
 }
 
 /// A duration, of the range that the file's `duration` has.

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use nicteam_dataplane::{Choice, Kind};
+use nicteam_dataplane::Choice;
 use nicteam_sys::Context;
 use nicteam_team::{Config, ConfigError, MemberId, TeamError};
 use nicteam_wire::Mac;
@@ -145,12 +145,7 @@ impl PersistedTeam {
         }
         let damaged = |what: &str| Error::Damaged { team: self.name.clone(), reason: format!("{what} makes no sense") };
         let mac = self.mac.as_deref().map(str::parse).transpose().map_err(|_| damaged("its address"))?;
-        let dataplane = match self.dataplane.as_deref() {
-            None => Choice::Auto,
-            Some("bpf") => Choice::Force(Kind::Bpf),
-            Some("packet") => Choice::Force(Kind::Packet),
-            Some(_) => return Err(damaged("its dataplane")),
-        };
+        let dataplane = Choice::of(self.dataplane.as_deref()).map_err(|_| damaged("its dataplane"))?;
         let (name, members) = (self.name.clone(), self.members.values().cloned().collect());
         Ok(TeamSpec { name, config, members, mac, mtu: self.mtu, dataplane })
     }
@@ -287,6 +282,8 @@ fn is_false(value: &bool) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use nicteam_dataplane::Kind;
+
     use super::*;
 
     fn spec() -> TeamSpec {

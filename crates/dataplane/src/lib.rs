@@ -23,7 +23,7 @@ pub use bpf::{BpfDataplane, DryRun};
 pub use dataplane::{Counters, Dataplane, Missing, Port, Remembered};
 pub use device::TeamDevice;
 pub use error::Error;
-pub use kind::{Choice, Kind, MEMBER_PREF};
+pub use kind::{Choice, Kind, MEMBER_PREF, UnknownKind};
 pub use programs::Programs;
 
 /// Opens the wanted dataplane for a team device, in the caller's network

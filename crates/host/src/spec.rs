@@ -20,14 +20,8 @@ pub(crate) fn spec(team: &Team) -> Result<TeamSpec, Refusal> {
         let hint = error.hint().unwrap_or_else(|| "docs/team.md lists the options and their values".to_owned());
         Refusal::new(format!("{}: {error}", team.name), hint)
     })?;
-    let dataplane = match team.dataplane.as_deref() {
-        None => Choice::Auto,
-        Some("bpf") => Choice::Force(Kind::Bpf),
-        Some("packet") => Choice::Force(Kind::Packet),
-        Some(other) => {
-            return Err(Refusal::new(format!("{}: no dataplane `{other}`", team.name), "it is `bpf` or `packet`"));
-        }
-    };
+    let dataplane = Choice::of(team.dataplane.as_deref())
+        .map_err(|error| Refusal::new(format!("{}: {error}", team.name), format!("it is {}", Kind::names())))?;
     let (name, members) = (team.name.clone(), team.members.clone());
     let spec = TeamSpec { name, config, members, mac: team.mac, mtu: team.mtu, dataplane };
     match spec.check() {

@@ -41,12 +41,8 @@ impl Engine for Nicteam {
             members: team.members.clone(),
             mac: team.mac.as_deref().map(str::parse).transpose()?,
             mtu: Some(mtu),
-            dataplane: match team.dataplane.as_deref() {
-                None => Choice::Auto,
-                Some("bpf") => Choice::Force(Kind::Bpf),
-                Some("packet") => Choice::Force(Kind::Packet),
-                Some(other) => return Err(format!("no dataplane `{other}`: bpf or packet").into()),
-            },
+            dataplane: Choice::of(team.dataplane.as_deref())
+                .map_err(|error| format!("{error}: it is {}", Kind::names()))?,
         };
         if team.own_process {
             return Ok(Box::new(Team::Process(Box::new(TeamProcess::start(&spec, output)?))));
