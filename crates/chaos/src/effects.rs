@@ -31,9 +31,9 @@ pub fn effects(mut faults: Vec<Fault>, samples: &[Sample], measured_ms: f64) -> 
         traffic.judge(fault, free_ms);
         free_ms = free_ms.max(fault.over_ms.unwrap_or(fault.t_ms));
     }
-    let first_bps = faults[0].before_bps.filter(|bps| *bps > 0.0);
-    if let (Some(before_bps), Some(last)) = (first_bps, faults.last_mut()) {
-        last.recovered_ms = traffic.recovered_ms(last, before_bps);
+    let first_ms = faults[0].t_ms;
+    if let Some(last) = faults.last_mut() {
+        last.recovered_ms = traffic.recovered_ms(last, first_ms);
     }
     faults
 }
@@ -41,9 +41,12 @@ pub fn effects(mut faults: Vec<Fault>, samples: &[Sample], measured_ms: f64) -> 
 /// What probes of the whole run say of its faults.
 pub fn add_probes(faults: &mut [Fault], probes: &[Probes]) {
     let is_only = faults.len() == 1;
-    for fault in faults {
+    // What is silent since shortly before a fault is silent by that fault, and not by the one before.
+    let nexts: Vec<f64> = faults.iter().skip(1).map(|next| next.t_ms - AVERAGE_MS).collect();
+    for (place, fault) in faults.iter_mut().enumerate() {
+        let until_ms = nexts.get(place).copied().unwrap_or(fault.until_ms);
         for task in probes.iter().filter(|task| task.sent > 0) {
-            let began = |from_ms: &f64| (fault.t_ms - AVERAGE_MS..fault.until_ms).contains(from_ms);
+            let began = |from_ms: &f64| (fault.t_ms - AVERAGE_MS..until_ms).contains(from_ms);
             if task.silent_from_ms.as_ref().is_some_and(began) {
                 fault.silence_ms = Some(fault.silence_ms.unwrap_or(0.0).max(task.longest_silence_ms));
             }
@@ -57,6 +60,8 @@ pub fn add_probes(faults: &mut [Fault], probes: &[Probes]) {
 /// Courses of all connections.
 struct Traffic {
     payload: Vec<Course>,
+    /// Payload of datagrams alone.
+    datagrams: Vec<Course>,
     lost: Vec<Course>,
     /// When a sample was taken, and the longest silence since the one before, milliseconds.
     silences: Vec<(f64, f64)>,
@@ -83,6 +88,7 @@ impl Traffic {
         };
         Traffic {
             payload: of(&|it| Some(it.received_bytes as f64)),
+            datagrams: of(&|it| arrived(it).map(|_| it.received_bytes as f64)),
             lost: of(&datagrams(|datagrams| datagrams.lost)),
             silences: samples.iter().filter_map(silences).collect(),
         }
@@ -90,8 +96,7 @@ impl Traffic {
 
     /// Payload that arrived in a time, bit/s; none: there was no such time.
     fn bps(&self, from_ms: f64, to_ms: f64) -> Option<f64> {
-        let bytes = self.payload.iter().map(|course| value_at(course, to_ms) - value_at(course, from_ms)).sum::<f64>();
-        (to_ms - from_ms >= STEP_MS).then(|| bytes.max(0.0) * 8e3 / (to_ms - from_ms))
+        bps(&self.payload, from_ms, to_ms)
     }
 
     /// Fills in what a fault did; no other one was at work since `free_ms`.
@@ -110,15 +115,19 @@ impl Traffic {
         }
     }
 
-    /// When as much arrived again as before the first fault, since this one began; none: it did not.
-    fn recovered_ms(&self, fault: &Fault, before_bps: f64) -> Option<f64> {
+    /// When as much arrived again as before the first fault, since this one began; none: it did not. Datagrams say it if there are
+    /// any, as they are sent at a fixed rate; how fast TCP is depends on the machine.
+    fn recovered_ms(&self, fault: &Fault, first_ms: f64) -> Option<f64> {
+        let courses = if self.datagrams.is_empty() { &self.payload } else { &self.datagrams };
+        let before_bps = bps(courses, (first_ms - BESIDE_MS).max(0.0), first_ms).filter(|bps| *bps > 0.0)?;
         let over_ms = fault.over_ms.unwrap_or(fault.t_ms);
         let steps = ((fault.until_ms - BESIDE_MS - over_ms) / STEP_MS).max(0.0) as u64;
-        let begins = (0..=steps).map(|step| over_ms + step as f64 * STEP_MS);
-        let is_full = |from_ms: f64| {
-            Some(self.bps(from_ms, (from_ms + BESIDE_MS).min(fault.until_ms))? >= before_bps * RECOVERED)
+        let is_full = |from_ms: &f64| {
+            let after_bps = bps(courses, *from_ms, (from_ms + BESIDE_MS).min(fault.until_ms));
+            after_bps.is_some_and(|bps| bps >= before_bps * RECOVERED)
         };
-        begins.into_iter().find(|from_ms| is_full(*from_ms).unwrap_or(false)).map(|from_ms| from_ms - fault.t_ms)
+        let mut begins = (0..=steps).map(|step| over_ms + step as f64 * STEP_MS);
+        begins.find(is_full).map(|from_ms| from_ms - fault.t_ms)
     }
 
     /// When the share was full again, since the fault began; none: it was not.
@@ -135,4 +144,9 @@ impl Traffic {
         }
         (!is_less).then_some(0.0)
     }
+}
+
+fn bps(courses: &[Course], from_ms: f64, to_ms: f64) -> Option<f64> {
+    let bytes = courses.iter().map(|course| value_at(course, to_ms) - value_at(course, from_ms)).sum::<f64>();
+    (to_ms - from_ms >= STEP_MS).then(|| bytes.max(0.0) * 8e3 / (to_ms - from_ms))
 }

@@ -102,3 +102,14 @@ fn probes_add_the_silence_that_began_in_a_fault() {
     add_probes(&mut faults, &[probes(1001.0)]);
     assert_eq!((faults[0].silence_ms, faults[0].lost), (Some(250.0), Some(6)));
 }
+
+/// The last answer came just before a fault, and the next one long after it: the fault before has no part in that.
+#[test]
+fn a_silence_is_of_the_fault_that_began_it() {
+    let mut faults = seen(&[(1000.0, Some(1400.0)), (3000.0, Some(3900.0))], &[], 9000.0);
+    let task = |from| Probes { sent: 9, longest_silence_ms: 1387.0, silent_from_ms: Some(from), ..Probes::default() };
+    add_probes(&mut faults, &[task(2960.0)]);
+    assert_eq!((faults[0].silence_ms, faults[1].silence_ms), (None, Some(1387.0)));
+    add_probes(&mut faults, &[task(2700.0)]);
+    assert_eq!(faults[0].silence_ms, Some(1387.0));
+}

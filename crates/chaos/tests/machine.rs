@@ -74,8 +74,8 @@ impl Machine {
         self.host.restart(team, now).unwrap();
         self.tell_macs(now);
         self.host.resume(now);
-        if self.planted.as_ref().is_some_and(Planted::forgets_a_member) {
-            let last = *self.host.members.keys().last().unwrap();
+        let last = self.host.members.keys().last().copied().filter(|_| self.host.members.len() > 1);
+        if let Some(last) = last.filter(|_| self.planted.as_ref().is_some_and(Planted::forgets_a_member)) {
             self.host.leave(last, now).unwrap();
         }
     }

@@ -36,8 +36,8 @@ pub struct Fault {
     /// Time from its beginning until as much arrived again as before; 0: it never was less; none: it remained less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_share_ms: Option<f64>,
-    /// Of the last fault alone: time from its beginning until as much arrived, over two seconds, as before the first one; none: it
-    /// did not, or there was nothing before.
+    /// Of the last fault alone: time from its beginning until as much arrived, over two seconds, as before the first one (of
+    /// datagrams, if there are any); none: it did not, or there was nothing before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovered_ms: Option<f64>,
     /// The longest time in which no datagram arrived, or no probe came back; none: there were neither.
