@@ -102,7 +102,21 @@ pub(crate) fn resolve(file: &Record, text: &str, problems: &mut Vec<Problem>) ->
             }
         }
     }
+    expectations.extend(of_chaos(file, text));
     expectations
+}
+
+/// Of a run with random faults it is expected that they break nothing.
+fn of_chaos(file: &Record, text: &str) -> Vec<Expectation> {
+    let runs: &[Record] = file.get("runs").map_or(&[], |at| at.value);
+    let expected = |run: &Record| {
+        let (chaos, name) = (run.get::<&Record>("chaos")?, run.get::<&str>("name")?);
+        let bound = Bound { at_least: None, at_most: Some(0.0) };
+        let what = What::Figure { figure: Figure::named("broken")?, part: Part::default(), beside: None, bound };
+        let (line, _) = line_and_column(text, &chaos.span);
+        Some(Expectation { run: name.value.to_owned(), what, line })
+    };
+    runs.iter().filter_map(expected).collect()
 }
 
 /// One section of the file.

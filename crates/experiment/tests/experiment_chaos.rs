@@ -42,6 +42,21 @@ fn a_run_with_random_faults_is_built_for_them() {
     assert!(t3.runs.iter().all(|run| run.topology.teams.iter().all(|team| !team.own_process)));
 }
 
+/// `lab check` judges them; with explicit events nothing is expected.
+#[test]
+fn random_faults_are_expected_to_break_nothing() {
+    let experiment = chaos();
+    let expected: Vec<(&str, String)> =
+        experiment.expect.iter().map(|expected| (expected.run.as_str(), expected.subject())).collect();
+    let runs: Vec<(&str, String)> =
+        experiment.runs.iter().map(|run| (run.name.as_str(), "broken".to_owned())).collect();
+    assert_eq!(expected, runs);
+    let line = experiment.text.lines().nth(experiment.expect[0].line - 1).unwrap();
+    assert!(line.contains("chaos = "), "{line}");
+    let file = nicteam_chaos::replay(&experiment.text, &experiment.runs[0].name, &texts(&experiment, 0)).unwrap();
+    assert_eq!(parse("replay", "replay.toml", &file, &Overrides::default()).unwrap().expect, []);
+}
+
 #[test]
 fn every_kind_can_be_written_on_a_command_line() {
     let mut run = chaos().runs.swap_remove(0);
