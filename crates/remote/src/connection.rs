@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,14 @@ pub struct Connection {
 
 /// What `ssh`, and what it started, said up to now.
 #[derive(Clone, Debug, Default)]
-pub struct Words(Arc<Mutex<String>>);
+pub struct Words(Arc<(Mutex<Said>, Condvar)>);
+
+#[derive(Debug, Default)]
+struct Said {
+    text: String,
+    /// Nothing more will come.
+    is_over: bool,
+}
 
 impl Connection {
     /// Starts a process; the second is its standard output. It is killed when the thread ends that calls.
@@ -86,6 +93,15 @@ impl Connection {
         });
     }
 
+    /// Lets it end, and waits for that. Its exit code; none after a signal.
+    ///
+    /// # Errors
+    /// It cannot be waited for.
+    pub fn finish(mut self) -> io::Result<Option<i32>> {
+        *locked(&self.stdin) = None;
+        Ok(self.child.wait()?.code())
+    }
+
     /// Lets it end, without waiting for that. On another machine its keeper gives everything back first.
     pub fn end(&mut self) {
         *locked(&self.stdin) = None;
@@ -94,6 +110,11 @@ impl Connection {
             let _ = self.child.kill();
         }
     }
+}
+
+/// What is started instead of `ssh`, with its arguments: the environment variable `NICTEAM_SSH`.
+pub fn program() -> Option<String> {
+    std::env::var("NICTEAM_SSH").ok().filter(|words| !words.trim().is_empty())
 }
 
 /// What a machine answers to a script; none of it is for a keeper.
@@ -127,26 +148,30 @@ impl Drop for Connection {
 impl Words {
     /// What happened, with what was said of it and what to do.
     pub fn told(&self, what: &str) -> String {
-        trouble::told(what, &self.last())
+        trouble::told(what, &self.said())
     }
 
     /// The same, if anything was said.
     pub fn told_if_any(&self, what: &str) -> Option<String> {
-        let said = self.last();
+        let said = self.said();
         (!said.trim().is_empty()).then(|| trouble::told(what, &said))
     }
 
-    fn last(&self) -> String {
-        thread::sleep(LAST_WORDS);
-        locked(&self.0).clone()
+    /// All of it, once nothing more comes, or after a moment.
+    pub fn said(&self) -> String {
+        let (said, news) = &*self.0;
+        let waited = news.wait_timeout_while(locked(said), LAST_WORDS, |said| !said.is_over);
+        waited.map_or_else(|poisoned| poisoned.into_inner().0.text.clone(), |(said, _)| said.text.clone())
     }
 
     /// Takes in what is said, until the end.
     fn hear(&self, mut stderr: ChildStderr) {
         let mut bytes = [0; 4096];
         while let Ok(read @ 1..) = stderr.read(&mut bytes) {
-            locked(&self.0).push_str(&String::from_utf8_lossy(&bytes[..read]));
+            locked(&self.0.0).text.push_str(&String::from_utf8_lossy(&bytes[..read]));
         }
+        locked(&self.0.0).is_over = true;
+        self.0.1.notify_all();
     }
 }
 

@@ -1,5 +1,7 @@
 //! The keeper of a machine's links.
 //!
+//! Where no links are lent, the agent works in the machine's own network namespace, and changes nothing there.
+//!
 //! Two processes keep them. The first starts the agent in a network namespace of its own, lends it the links and carries
 //! what the lab says to it. The second waits for the first to end, however it ends, and gives the links back as they were.
 //! If the second dies, the first does its work. The folder with the copy of the program goes last.
@@ -43,7 +45,7 @@ pub struct Keep {
     pub lab: String,
     /// How long the lab may say nothing.
     pub silence: Duration,
-    /// The devices that the agent gets.
+    /// The devices that the agent gets; none: it looks at what is there, in the machine's own network namespace.
     pub links: Vec<String>,
 }
 
@@ -106,7 +108,9 @@ fn begin(keep: &Keep) -> Result<(Child, Child, Lent), Failure> {
     let mut command = Command::new(&program);
     command.args([AGENT, "--node", &keep.node, "--lab", &keep.lab]).stdin(Stdio::piped());
     process::die_with_parent(&mut command);
-    process::in_new_netns(&mut command);
+    if !links.is_empty() {
+        process::in_new_netns(&mut command);
+    }
     let agent = command.spawn()?;
     let mut command = Command::new(&program);
     let folder = keep.folder.as_os_str();

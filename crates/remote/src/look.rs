@@ -25,6 +25,8 @@ pub struct Seen {
     pub missing: Vec<String>,
     /// The devices that are there.
     pub links: BTreeMap<String, Link>,
+    /// The addresses of all its devices, with their prefix lengths; those of links alone left out.
+    pub holds: Vec<String>,
 }
 
 /// How a login becomes root.
@@ -77,6 +79,7 @@ pub fn read(text: &str) -> Seen {
             ["address", link, address] => {
                 seen.links.entry(link.to_string()).or_default().addresses.push(address.to_string());
             }
+            ["holds", address] => seen.holds.push(address.to_string()),
             ["before", link, ..] => {
                 before.insert(link.to_string(), number(2).unwrap_or(0) + number(3).unwrap_or(0));
             }
@@ -91,12 +94,17 @@ pub fn read(text: &str) -> Seen {
     seen
 }
 
-/// What will be done to a machine, in a line. `links`: devices, each with its rate in words.
-pub fn plan(seen: &Seen, host: &str, destination: &str, links: &[(String, String)]) -> String {
+/// What will be done to a machine, in a line. `links`: devices, each with its rate in words; `bundle`: what they are members
+/// of, in words, if that is measured as it is.
+pub fn plan(seen: &Seen, host: &str, destination: &str, links: &[(String, String)], bundle: Option<&str>) -> String {
     let links: Vec<String> = links.iter().map(|(link, rate)| format!("{link} ({rate})")).collect();
     let by = if seen.root == Root::Sudo { ", by sudo" } else { "" };
     let (kernel, machine, links) = (&seen.kernel, &seen.machine, links.join(" and "));
-    format!("{host}: {destination} (Linux {kernel}, {machine}){by} lends {links} for each run\n")
+    let what = match bundle {
+        Some(bundle) => format!("drives traffic over {bundle} with {links}, as it is"),
+        None => format!("lends {links} for each run"),
+    };
+    format!("{host}: {destination} (Linux {kernel}, {machine}){by} {what}\n")
 }
 
 /// What an experiment wants of a machine.
@@ -112,11 +120,13 @@ pub struct Wanted<'a> {
     pub links: &'a [(String, u64)],
     /// Links that others use are used nevertheless.
     pub share: bool,
+    /// The links stay as they are: members of a bundle, with addresses.
+    pub in_place: bool,
 }
 
 /// What speaks against it, each with a hint.
 pub fn objections(seen: &Seen, wanted: &Wanted<'_>) -> Vec<String> {
-    let Wanted { host, machine, binary_bytes, links, share } = *wanted;
+    let Wanted { host, machine, binary_bytes, links, share, in_place } = *wanted;
     let mut found = Vec::new();
     let mut say = |what: String, hint: &str| found.push(format!("{host}: {what}; hint: {hint}"));
     if seen.system != "Linux" || seen.machine != machine {
@@ -142,10 +152,10 @@ pub fn objections(seen: &Seen, wanted: &Wanted<'_>) -> Vec<String> {
     }
     for (name, rate_bps) in links {
         let Some(link) = seen.links.get(name) else { continue };
-        for upper in &link.uppers {
+        for upper in link.uppers.iter().filter(|_| !in_place) {
             say(format!("`{name}` belongs to `{upper}`"), "take the device out of it first, or name another device");
         }
-        if !link.addresses.is_empty() {
+        if !link.addresses.is_empty() && !in_place {
             let what = format!("`{name}` has the address {}", link.addresses.join(" and "));
             say(what, "the login may come over it: name a device that has no address, or remove the address first");
         }
@@ -153,7 +163,8 @@ pub fn objections(seen: &Seen, wanted: &Wanted<'_>) -> Vec<String> {
             let what = format!("`{name}` carries other traffic: {} packets in a second", link.packets);
             say(what, "end that traffic, or say --share to measure beside it");
         }
-        if let Some(mbps) = link.speed_mbps.filter(|mbps| mbps.saturating_mul(1_000_000) != *rate_bps) {
+        let differs = |mbps: &u64| mbps.saturating_mul(1_000_000) != *rate_bps && !in_place;
+        if let Some(mbps) = link.speed_mbps.filter(differs) {
             let what =
                 format!("`{name}` has {mbps} Mbit/s, and the file gives the link {} Mbit/s", rate_bps / 1_000_000);
             say(what, &format!("write `rate = \"{mbps}mbit\"` for this link"));
@@ -171,7 +182,8 @@ mod tests {
 
     fn said(text: &str, share: bool) -> Vec<String> {
         let links = [("eno1".to_owned(), 1_000_000_000), ("eno2".to_owned(), 1_000_000_000)];
-        let wanted = Wanted { host: "a", machine: "x86_64", binary_bytes: 1 << 20, links: &links, share };
+        let wanted =
+            Wanted { host: "a", machine: "x86_64", binary_bytes: 1 << 20, links: &links, share, in_place: false };
         objections(&read(text), &wanted)
     }
 
@@ -181,6 +193,20 @@ mod tests {
         assert_eq!((seen.machine.as_str(), seen.root, seen.free_bytes), ("x86_64", Root::Sudo, 2 << 20));
         assert_eq!(seen.links["eno1"], Link { speed_mbps: Some(1000), packets: 10, ..Link::default() });
         assert_eq!((seen.links["eno2"].speed_mbps, seen.links["eno2"].packets), (None, 32));
+    }
+
+    #[test]
+    fn what_stays_as_it_is_may_have_addresses_and_carries_nothing_else() {
+        let text = TEXT.replace("missing eno3", "upper eno1 bond0\naddress eno1 10.0.0.1/24\nholds 10.0.0.1/24");
+        let links = [("eno1".to_owned(), 1_000_000_000), ("eno2".to_owned(), 1_000_000_000)];
+        let wanted =
+            |share| Wanted { host: "a", machine: "x86_64", binary_bytes: 1, links: &links, share, in_place: true };
+        let seen = read(&text);
+        assert_eq!(seen.holds, ["10.0.0.1/24"]);
+        let found = objections(&seen, &wanted(false));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("a: `eno2` carries other traffic") && found[0].contains("--share"), "{found:?}");
+        assert_eq!(objections(&seen, &wanted(true)), Vec::<String>::new());
     }
 
     #[test]

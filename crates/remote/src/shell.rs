@@ -23,7 +23,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// What tells how a machine is. It changes nothing there, and takes a second, in which links are to be idle.
+/// What tells how a machine is. It changes nothing there. With links it takes a second, in which they are to be idle.
 pub fn look(links: &[String]) -> String {
     let links: Vec<String> = links.iter().map(|link| quoted(link)).collect();
     LOOK.replace("LINKS", &links.join(" "))
@@ -51,22 +51,59 @@ counted() {
     [ -e "$at" ] && echo "$1 $link $(cat "$at/rx_packets") $(cat "$at/tx_packets")"
   done
 }
-counted before
-sleep 1
-counted after
+if [ -n "LINKS" ]; then
+  counted before
+  sleep 1
+  counted after
+fi
+ip -o addr show scope global 2>/dev/null | awk '{ print "holds " $4 }'
 :
 "#;
 
+/// A program to copy to other machines, with its digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    digest: String,
+}
+
+impl Program {
+    /// The program with these bytes.
+    pub fn of(bytes: Vec<u8>) -> Program {
+        let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        Program { bytes, digest }
+    }
+}
+
 /// What takes a program from its standard input and becomes its keeper. The copy is in a folder of its own, which goes when
 /// the copy is not whole, and with the keeper.
-pub fn install(binary: &[u8], keeper: &[String], with_sudo: bool) -> String {
-    let digest: String = Sha256::digest(binary).iter().map(|byte| format!("{byte:02x}")).collect();
+pub fn install(program: &Program, keeper: &[String], with_sudo: bool) -> String {
     let arguments: Vec<String> = keeper.iter().map(|word| quoted(word)).collect();
-    let script = INSTALL.replace("BYTES", &binary.len().to_string()).replace("DIGEST", &digest);
+    let script = copied(program) + KEEP;
     script.replace("SUDO", if with_sudo { "sudo -n" } else { "" }).replace("ARGUMENTS", &arguments.join(" "))
 }
 
-const INSTALL: &str = r#"
+/// What takes a program from its standard input and becomes it, with these arguments, as root where the login can. The copy goes
+/// before the program begins: nothing of it stays, however the program ends.
+pub fn once(program: &Program, arguments: &[String]) -> String {
+    let arguments: Vec<String> = arguments.iter().map(|word| quoted(word)).collect();
+    let script = SAME_KIND.replace("MACHINE", std::env::consts::ARCH) + &copied(program) + ONCE;
+    script.replace("ARGUMENTS", &arguments.join(" "))
+}
+
+fn copied(program: &Program) -> String {
+    COPY.replace("BYTES", &program.bytes.len().to_string()).replace("DIGEST", &program.digest)
+}
+
+const SAME_KIND: &str = r#"
+if [ "$(uname -s) $(uname -m)" != "Linux MACHINE" ]; then
+  echo "the machine is $(uname -s) $(uname -m), and this program is built for Linux MACHINE" >&2
+  exit 126
+fi
+"#;
+
+const COPY: &str = r#"
 umask 077
 d=$(mktemp -d "${TMPDIR:-/tmp}/nicteam-XXXXXXXX") || exit 1
 trap 'rm -rf "$d"' EXIT
@@ -77,7 +114,15 @@ if [ "$(sha256sum <"$d/nicteam" | cut -c 1-64)" != DIGEST ]; then
   exit 1
 fi
 chmod 700 "$d/nicteam"
-exec SUDO "$d/nicteam" keep --folder "$d" ARGUMENTS
+"#;
+
+const KEEP: &str = r#"exec SUDO "$d/nicteam" keep --folder "$d" ARGUMENTS
+"#;
+
+/// The shell that opens the copy is root's, as sudo closes what its caller has open.
+const ONCE: &str = r#"sudo=
+[ "$(id -u)" = 0 ] || { sudo -n true 2>/dev/null && sudo="sudo -n"; }
+exec $sudo sh -c 'exec 3<"$0" && rm -r "${0%/*}" && exec /proc/self/fd/3 "$@"' "$d/nicteam" ARGUMENTS
 "#;
 
 #[cfg(test)]
@@ -94,18 +139,19 @@ mod tests {
         assert_eq!(command(None, "a", "").first().map(String::as_str), Some("ssh"));
     }
 
-    /// Runs the script here, with this on its standard input, and looks into the folder that it made.
-    fn installed(folder: &std::path::Path, sent: &[u8], binary: &[u8]) -> (bool, String) {
+    /// Runs the script here, with this on its standard input.
+    fn installed(folder: &std::path::Path, sent: &[u8], script: &str) -> (bool, String) {
         use std::io::Write as _;
         let mut child = Command::new("sh")
-            .args(["-c", &install(binary, &["it's".to_owned()], false)])
+            .args(["-c", script])
             .env("TMPDIR", folder)
             .stdin(std::process::Stdio::piped())
             .stdout(std::process::Stdio::piped())
             .stderr(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        child.stdin.take().unwrap().write_all(sent).unwrap();
+        // Fails if it does not want it.
+        let _ = child.stdin.take().unwrap().write_all(sent);
         let ended = child.wait_with_output().unwrap();
         (ended.status.success(), String::from_utf8([ended.stdout, ended.stderr].concat()).unwrap())
     }
@@ -114,11 +160,29 @@ mod tests {
     fn a_whole_copy_is_executed_and_a_part_of_it_leaves_nothing() {
         let folder = std::env::temp_dir().join(format!("remote-test-{}", std::process::id()));
         std::fs::create_dir(&folder).unwrap();
-        let binary = b"#!/bin/sh\necho \"$1 $4\"\nrm -r \"$3\"\n";
-        assert_eq!(installed(&folder, binary, binary), (true, "keep it's\n".to_owned()));
-        let (is_whole, said) = installed(&folder, &binary[..10], binary);
-        assert!(!is_whole && said.contains("differs from what was sent"), "{said}");
+        let program = Program::of(b"#!/bin/sh\necho \"$1 $4\"\nrm -r \"$3\"\n".to_vec());
+        let (keep, once) = (install(&program, &["it's".to_owned()], false), once(&program, &["it's".to_owned()]));
+        assert_eq!(installed(&folder, &program.bytes, &keep), (true, "keep it's\n".to_owned()));
+        for script in [&keep, &once] {
+            let (is_whole, said) = installed(&folder, &program.bytes[..10], script);
+            assert!(!is_whole && said.contains("differs from what was sent"), "{said}");
+        }
         // Fails if something is left.
+        std::fs::remove_dir(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_copy_that_runs_once_is_gone_before_it_begins() {
+        let folder = std::env::temp_dir().join(format!("remote-once-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        // No script: its interpreter would look for it by its name.
+        let Ok(bytes) = std::fs::read("/bin/ls") else { return };
+        let program = Program::of(bytes);
+        let words = ["-A", folder.to_str().unwrap()].map(str::to_owned);
+        let script = once(&program, &words);
+        assert_eq!(installed(&folder, &program.bytes, &script), (true, String::new()));
+        let (is_done, said) = installed(&folder, &program.bytes, &script.replace("uname -m", "echo mips"));
+        assert!(!is_done && said.contains("the machine is Linux mips, and this program is built for Linux"), "{said}");
         std::fs::remove_dir(&folder).unwrap();
     }
 }

@@ -21,6 +21,10 @@ pub fn hint(said: &str) -> Option<&'static str> {
             "Permission denied",
             "the folder for temporary files of that machine executes nothing (noexec): set TMPDIR there",
         ),
+        (
+            "this program is built for",
+            "use a machine of the same kind, or a program that is built for that machine there",
+        ),
         ("closed by remote host", "the ssh server ended the connection: its log says why"),
     ];
     hints.into_iter().find(|(words, _)| said.contains(words)).map(|(_, hint)| hint)
@@ -28,12 +32,15 @@ pub fn hint(said: &str) -> Option<&'static str> {
 
 /// What went wrong with a machine, in one line for each line that was said.
 pub fn told(what: &str, said: &str) -> String {
-    let said = said.trim();
-    // Nothing of it is to steer a terminal.
-    let clean = |line: &str| line.chars().filter(|c| !c.is_control()).collect::<String>().trim().to_owned();
-    let lines: Vec<String> = said.lines().map(clean).filter(|line| !line.is_empty()).collect();
+    let lines = clean(said);
     let reason = if lines.is_empty() { String::new() } else { format!(": {}", lines.join("; ")) };
     hint(said).map_or_else(|| format!("{what}{reason}"), |hint| format!("{what}{reason}; hint: {hint}"))
+}
+
+/// What was said, line by line. Nothing of it is to steer a terminal.
+pub fn clean(said: &str) -> Vec<String> {
+    let clean = |line: &str| line.chars().filter(|c| !c.is_control()).collect::<String>().trim().to_owned();
+    said.lines().map(clean).filter(|line| !line.is_empty()).collect()
 }
 
 #[cfg(test)]

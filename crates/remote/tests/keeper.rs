@@ -11,9 +11,10 @@ use std::time::Duration;
 use nicteam_netlink::Netlink;
 use nicteam_remote::keeper::{self, AGENT, KEEP, Keep};
 use nicteam_remote::look::{self, Root, Wanted};
-use nicteam_remote::{shell, trouble};
+use nicteam_remote::shell::{self, Program};
+use nicteam_remote::trouble;
 use nicteam_sys::{netns, process};
-use nicteam_testnet::{Host, SshServers, Switch, assert_becomes, cable, loose_cable};
+use nicteam_testnet::{Host, SshServers, Switch, assert_becomes, cable, eventually, loose_cable};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -80,6 +81,16 @@ struct World {
     lab: Host,
     _switch: Switch,
     servers: SshServers,
+    program: Program,
+}
+
+/// How the lab reaches the machine.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// By the ssh server.
+    Ssh,
+    /// By a shell on it, which costs no login.
+    Shell,
 }
 
 impl World {
@@ -94,7 +105,8 @@ impl World {
         // This one is down.
         loose_cable(&mut machine, "link1", &mut switch.host, "p1", None);
         let servers = SshServers::start_or_skip(&[(&machine, "10.9.0.1")], &lab)?;
-        Some(World { machine, lab, _switch: switch, servers })
+        let program = Program::of(fs::read(std::env::current_exe().unwrap()).unwrap());
+        Some(World { machine, lab, _switch: switch, servers, program })
     }
 
     /// A client that lets the machine execute a script.
@@ -112,15 +124,39 @@ impl World {
         told
     }
 
+    /// A shell on the machine that executes a script.
+    fn shell(&self, script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).env("TMPDIR", self.servers.temporary());
+        process::in_netns(&mut command, &self.machine.netns);
+        command
+    }
+
+    /// Whether the machine has the link that an agent borrows.
+    fn has_link(&self) -> bool {
+        self.machine.netns.run(|| Netlink::open().unwrap().link("link1").unwrap().is_some()).unwrap()
+    }
+
+    /// The folder of the copy goes last, so nothing more is waited for, which would be dear.
+    #[track_caller]
+    fn is_as(&self, before: &[String], when: &str) {
+        let is_empty = || fs::read_dir(self.servers.temporary()).unwrap().next().is_none();
+        eventually("the folder of the copy goes", || is_empty() && self.has_link());
+        assert_becomes(|| self.snapshot(), before, when);
+    }
+
     /// Lends both links to an agent that has changed them.
-    fn lent(&self, silence: &str) -> Lent {
-        let binary = fs::read(std::env::current_exe().unwrap()).unwrap();
+    fn lent(&self, way: Way, silence: &str) -> Lent {
         let words = ["--silence", silence, "--", "link0", "link1"].map(str::to_owned);
-        let mut command = self.ssh(&self.servers.client(), &shell::install(&binary, &words, false));
+        let script = shell::install(&self.program, &words, false);
+        let mut command = match way {
+            Way::Ssh => self.ssh(&self.servers.client(), &script),
+            Way::Shell => self.shell(&script),
+        };
         let mut client = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut output = BufReader::new(client.stdout.take().unwrap());
         let mut input = client.stdin.take().unwrap();
-        input.write_all(&binary).unwrap();
+        input.write_all(&self.program.bytes).unwrap();
         let first = line(&mut output);
         let pids: Vec<i32> = first.split_whitespace().map(|word| word.parse().unwrap()).collect();
         input.write_all(b"\nlink0 link1\n").unwrap();
@@ -168,12 +204,18 @@ fn links_are_given_back_whatever_ends() {
     a_strange_key_is_named(&world);
     let before = world.snapshot();
     let end = |pid: i32, signal: Signal| kill(Pid::from_raw(pid), signal).unwrap();
-    type Act<'a> = (&'a str, &'a dyn Fn(&mut Lent), &'a str);
+    type Act<'a> = (Way, &'a str, &'a dyn Fn(&mut Lent), &'a str);
     let acts: [Act<'_>; 7] = [
-        ("the lab says no more", &|lent| drop(lent.client.stdin.take()), ""),
-        ("the agent is killed", &|lent| end(lent.agent, Signal::SIGKILL), "the agent has ended (signal: 9 (SIGKILL))"),
-        ("the first keeper is killed", &|lent| end(lent.keeper, Signal::SIGKILL), ""),
+        (Way::Shell, "the lab says no more", &|lent| drop(lent.client.stdin.take()), ""),
         (
+            Way::Shell,
+            "the agent is killed",
+            &|lent| end(lent.agent, Signal::SIGKILL),
+            "has ended (signal: 9 (SIGKILL))",
+        ),
+        (Way::Shell, "the first keeper is killed", &|lent| end(lent.keeper, Signal::SIGKILL), ""),
+        (
+            Way::Shell,
             "the second keeper is killed, then the agent",
             &|lent| {
                 end(lent.guard, Signal::SIGKILL);
@@ -181,24 +223,31 @@ fn links_are_given_back_whatever_ends() {
             },
             "the agent has ended",
         ),
-        ("the server's session is killed", &|lent| end(lent.session, Signal::SIGKILL), "closed by remote host"),
-        ("the client is killed", &|lent| lent.client.kill().unwrap(), ""),
-        ("the keeper is terminated", &|lent| end(lent.keeper, Signal::SIGTERM), "a signal came"),
+        (
+            Way::Ssh,
+            "the server's session is killed",
+            &|lent| end(lent.session, Signal::SIGKILL),
+            "closed by remote host",
+        ),
+        (Way::Ssh, "the client is killed", &|lent| lent.client.kill().unwrap(), ""),
+        (Way::Shell, "the keeper is terminated", &|lent| end(lent.keeper, Signal::SIGTERM), "a signal came"),
     ];
-    for (what, act, said) in acts {
-        let mut lent = world.lent("30");
-        assert_ne!(world.snapshot(), before, "{what}: nothing was lent");
+    for (way, what, act, said) in acts {
+        let mut lent = world.lent(way, "30");
+        assert!(!world.has_link(), "{what}: nothing was lent");
         act(&mut lent);
-        assert_becomes(|| world.snapshot(), &before, what);
+        // Waiting would close it, which is another act.
+        let _stdin = lent.client.stdin.take();
         let output = lent.client.wait_with_output().unwrap();
+        world.is_as(&before, what);
         let text = trouble::told("it ended", &String::from_utf8_lossy(&output.stderr));
         assert!(text.contains(said), "{what}: {text}");
     }
-    let mut lent = world.lent("1");
+    let mut lent = world.lent(Way::Shell, "1");
     let stdin = lent.client.stdin.take();
-    assert_becomes(|| world.snapshot(), &before, "the lab is silent");
-    drop(stdin);
     let output = lent.client.wait_with_output().unwrap();
+    world.is_as(&before, "the lab is silent");
+    drop(stdin);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.contains("nothing was heard of the lab for 1 s"), "{text}");
 }
@@ -213,7 +262,7 @@ fn a_machine_is_looked_at(world: &World) {
     assert!(seen.free_bytes > 0 && seen.absent.is_empty(), "{text}");
     let links = devices.map(|device| (device, 1_000_000_000));
     let machine = std::env::consts::ARCH;
-    let wanted = Wanted { host: "a", machine, binary_bytes: 1, links: &links, share: false };
+    let wanted = Wanted { host: "a", machine, binary_bytes: 1, links: &links, share: false, in_place: false };
     let objections = look::objections(&seen, &wanted);
     let starts: Vec<&str> = objections.iter().map(|one| one.split(';').next().unwrap()).collect();
     assert!(starts.contains(&"a: there is no device `none`"), "{starts:?}");

@@ -87,10 +87,13 @@ pub fn assert_same_network(now: &[String], before: &[String], when: &str) {
 #[track_caller]
 pub fn assert_becomes(snapshot: impl Fn() -> Vec<String>, before: &[String], when: &str) {
     let start = std::time::Instant::now();
-    while snapshot() != before && start.elapsed() < SETTLED {
+    // Dear: it asks many programs.
+    let mut now = snapshot();
+    while now != before && start.elapsed() < SETTLED {
         std::thread::sleep(std::time::Duration::from_millis(10));
+        now = snapshot();
     }
-    assert_same_network(&snapshot(), before, when);
+    assert_same_network(&now, before, when);
 }
 
 /// So long the kernel may take for it.

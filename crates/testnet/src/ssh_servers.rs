@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nicteam_sys::process;
@@ -13,7 +14,8 @@ use crate::{Host, eventually};
 
 const PROGRAM: &str = "/usr/sbin/sshd";
 
-/// The ssh servers of several hosts. Logins as root have the folder [`SshServers::temporary`] for temporary files.
+/// The ssh servers of several hosts. Logins as root have the folder [`SshServers::temporary`] for temporary files, and
+/// [`SshServers::run`] for what teams and daemons keep while they run.
 #[derive(Debug)]
 pub struct SshServers {
     folder: PathBuf,
@@ -22,7 +24,7 @@ pub struct SshServers {
 
 impl SshServers {
     /// A server at each of these addresses. None if OpenSSH's server is not installed, which is said. `lab`: the host whose
-    /// logins are waited for.
+    /// connections are waited for.
     #[track_caller]
     pub fn start_or_skip(hosts: &[(&Host, &str)], lab: &Host) -> Option<SshServers> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -34,7 +36,9 @@ impl SshServers {
         let folder = std::env::temp_dir().join(format!("testnet-ssh-{}-{number}", std::process::id()));
         fs::create_dir(&folder).unwrap();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
-        fs::create_dir(folder.join("tmp")).unwrap();
+        for name in ["tmp", "run"] {
+            fs::create_dir(folder.join(name)).unwrap();
+        }
         for name in ["host", "user", "stranger"] {
             let key = folder.join(name);
             let made = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(key).status();
@@ -48,13 +52,17 @@ impl SshServers {
         }
         fs::write(folder.join("known"), known).unwrap();
         let at = folder.display();
-        let client = format!("UserKnownHostsFile {at}/known\nIdentitiesOnly yes\nUser root\nIdentityFile {at}");
+        // A cipher that processors know: what is copied is large.
+        let client = format!(
+            "Ciphers aes128-gcm@openssh.com\nUserKnownHostsFile {at}/known\nIdentitiesOnly yes\nUser root\nIdentityFile {at}"
+        );
         fs::write(folder.join("config"), format!("{client}/user\n")).unwrap();
         fs::write(folder.join("stranger-config"), format!("{client}/stranger\n")).unwrap();
         let servers = hosts.iter().map(|(host, address)| start(host, address, &folder)).collect();
         let servers = SshServers { folder, servers };
         for (_, address) in hosts {
-            eventually("the ssh server listens", || servers.can_log_in(address, lab));
+            let connects = || TcpStream::connect((*address, 22)).is_ok();
+            eventually("the ssh server listens", || lab.netns.run(connects).unwrap());
         }
         Some(servers)
     }
@@ -69,16 +77,14 @@ impl SshServers {
         format!("ssh -F {}/stranger-config", self.folder.display())
     }
 
+    /// The folder that stands for `/run` where those who log in call commands of nicteam and of Open vSwitch.
+    pub fn run(&self) -> PathBuf {
+        self.folder.join("run")
+    }
+
     /// The folder for temporary files of those who log in.
     pub fn temporary(&self) -> PathBuf {
         self.folder.join("tmp")
-    }
-
-    fn can_log_in(&self, address: &str, lab: &Host) -> bool {
-        let mut command = Command::new("ssh");
-        command.arg("-F").arg(self.folder.join("config")).args([address, "true"]);
-        process::in_netns(&mut command, &lab.netns);
-        command.stdin(Stdio::null()).stderr(Stdio::null()).status().unwrap().success()
     }
 }
 
@@ -88,7 +94,7 @@ fn start(host: &Host, address: &str, folder: &Path) -> Child {
     let config = folder.join(format!("server-{address}"));
     let text = format!(
         "Port 22\nListenAddress {address}\nHostKey {at}/host\nPidFile none\nAuthorizedKeysFile {at}/keys\nStrictModes no\n\
-         UsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\nSetEnv TMPDIR={at}/tmp\n"
+         UsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\nSetEnv TMPDIR={at}/tmp NICTEAM_STATE_DIR={at}/run OVS_RUNDIR={at}/run\n"
     );
     fs::write(&config, text).unwrap();
     let script = format!(

@@ -20,9 +20,6 @@ use super::terms::{Action, Deployment, Report, Setting, TeamRuns, Testbed};
 use crate::lab_id::LabId;
 use crate::output::failed;
 
-/// The environment variable that names another program than `ssh`, with its arguments.
-const PROGRAM: &str = "NICTEAM_SSH";
-
 /// The machines of an experiment, after nothing was found that speaks against using them.
 #[derive(Clone, Debug, Default)]
 pub struct Machines(BTreeMap<String, Seen>);
@@ -52,10 +49,11 @@ pub fn preflight(experiment: &Experiment, binary: &Path, share: bool) -> Result<
     let (mut machines, mut objections) = (Machines::default(), Vec::new());
     for (name, (host, links)) in hosts {
         let devices: Vec<String> = links.iter().map(|(device, _)| device.clone()).collect();
-        let told = connection::ask(program().as_deref(), destination(host), &shell::look(&devices));
+        let told = connection::ask(connection::program().as_deref(), destination(host), &shell::look(&devices));
         let seen = look::read(&told.map_err(|message| Error::Agent { node: name.to_owned(), message })?);
         let machine = std::env::consts::ARCH;
-        objections.extend(look::objections(&seen, &Wanted { host: name, machine, binary_bytes, links: &links, share }));
+        let wanted = Wanted { host: name, machine, binary_bytes, links: &links, share, in_place: false };
+        objections.extend(look::objections(&seen, &wanted));
         machines.0.insert(name.to_owned(), seen);
     }
     match objections.is_empty() {
@@ -71,7 +69,7 @@ impl Machines {
             let run = experiment.runs.iter().find(|run| is_remote(&run.topology, name))?;
             let host = run.topology.hosts.iter().find(|host| host.name == *name)?;
             let links = links(&run.topology, name).into_iter().map(|(link, rate_bps)| (link, show_rate(rate_bps)));
-            Some(look::plan(seen, name, destination(host), &links.collect::<Vec<_>>()))
+            Some(look::plan(seen, name, destination(host), &links.collect::<Vec<_>>(), None))
         };
         self.0.iter().filter_map(plan).collect()
     }
@@ -103,7 +101,8 @@ impl Testbed for Ssh {
         setting: &Setting,
         reports: &mpsc::Sender<Report>,
     ) -> Result<Box<dyn Deployment>, Error> {
-        let binary = std::fs::read(&setting.binary).map_err(failed("read", &setting.binary))?;
+        let program = std::fs::read(&setting.binary).map_err(failed("read", &setting.binary))?;
+        let program = shell::Program::of(program);
         let mut agents = Agents::default();
         let (mut started, mut machines) = (Vec::new(), Vec::new());
         for host in &topology.hosts {
@@ -113,14 +112,14 @@ impl Testbed for Ssh {
             let silence = shell::SILENCE_S.to_string();
             let words = ["--node", &host.name, "--lab", &lab, "--silence", &silence, "--"];
             let words: Vec<String> = words.into_iter().map(str::to_owned).chain(devices).collect();
-            let script = shell::install(&binary, &words, seen.root == Root::Sudo);
-            let words = shell::command(program().as_deref(), destination(host), &script);
+            let script = shell::install(&program, &words, seen.root == Root::Sudo);
+            let words = shell::command(connection::program().as_deref(), destination(host), &script);
             let mut command = Command::new(&words[0]);
             command.args(&words[1..]);
             started.push(Agent::over(command, true, &host.name, reports.clone())?);
             machines.push((host, seen));
         }
-        started.iter().try_for_each(|agent| agent.send(&binary))?;
+        started.iter().try_for_each(|agent| agent.send(&program.bytes))?;
         started.into_iter().for_each(|agent| agents.add(agent));
         agents.greet()?;
         let mut recorded = Vec::new();
@@ -176,11 +175,6 @@ impl Deployment for Remote {
     fn act(&mut self, _action: &Action) -> Result<(), Error> {
         Err(Error::Missing("testbed `ssh` does nothing to cables yet; hint: use testbed `netns`".to_owned()))
     }
-}
-
-/// What is started instead of `ssh`, if it is another program.
-fn program() -> Option<String> {
-    std::env::var(PROGRAM).ok()
 }
 
 fn destination(host: &Host) -> &str {
