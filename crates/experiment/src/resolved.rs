@@ -234,6 +234,8 @@ pub struct Host {
     pub bounds: Bounds,
     /// Of a real machine: where `ssh` goes (`root@node1`), and its devices, one for each of its links.
     pub ssh: Option<String>,
+    /// Of a real machine: the bond or team there that is measured as it is.
+    pub bundle: Option<String>,
 }
 
 /// What makes a host slow.

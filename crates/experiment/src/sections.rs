@@ -242,6 +242,7 @@ pub(crate) const HOST: Section = Section {
         },
         remote::SSH,
         remote::LINKS,
+        remote::BUNDLE,
     ],
     of_kinds: &[],
 };

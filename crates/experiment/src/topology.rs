@@ -416,7 +416,7 @@ impl<'a> Builder<'a, '_> {
             let device = if is_bridged { guests::BRIDGE.to_owned() } else { device };
             let bounds = bounds(record);
             self.problems.extend(remote::check_links(name, record, ends.len()).filter(|_| self.all_links));
-            let ssh = remote::destination(record);
+            let (ssh, bundle) = (remote::destination(record), remote::bundle(record));
             let (name, parent, routes) = (name.value.clone(), None, routes(&name.value));
             hosts.push(Host {
                 name,
@@ -432,6 +432,7 @@ impl<'a> Builder<'a, '_> {
                 routes,
                 bounds,
                 ssh,
+                bundle,
             });
         }
         for (guest, (address, prefix, mac)) in guests.iter().zip(addresses.into_iter().skip(hosts.len())) {
@@ -452,6 +453,7 @@ impl<'a> Builder<'a, '_> {
                 routes: routes(&guest.name.value),
                 bounds: Bounds::default(),
                 ssh: None,
+                bundle: None,
             });
         }
         (hosts, teams)

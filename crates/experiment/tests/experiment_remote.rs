@@ -40,8 +40,20 @@ fn a_machine_without_a_team_has_its_one_link() {
 }
 
 #[test]
+fn a_bundle_that_is_there_needs_no_links() {
+    let text = FILE.replace("links = [\"eno1\", \"eno2\"]", "bundle = \"bond0\", address = \"10.3.0.1/24\"");
+    let text = text.replace("mode = \"stripe\"", "engine = \"existing\"");
+    let text = text.replace("links = [\"ens3f0\", \"ens3f1\"]", "bundle = \"team0\", address = \"10.3.0.2/24\"");
+    let experiment = read(&text).unwrap();
+    let topology = &experiment.runs[0].topology;
+    let bundles: Vec<_> = topology.hosts.iter().map(|host| host.bundle.as_deref()).collect();
+    assert_eq!(bundles, [Some("bond0"), Some("team0")]);
+    assert_eq!((topology.teams[0].engine.as_str(), topology.teams[0].members.len()), ("existing", 2));
+}
+
+#[test]
 fn what_does_not_fit_is_an_error_with_a_hint() {
-    let events = "workloads = \"w\"\nevents = [{ at = \"1s\", kind = \"cable\", node = \"a\", link = 0 }]\n";
+    let chaos = "workloads = \"w\"\nchaos = {}\n";
     let cases = [
         ("testbed = { kind = \"ssh\" }\n", "", "a real machine needs testbed `ssh`"),
         ("ssh = \"node2\", ", "", "host `b` has no `ssh`"),
@@ -52,10 +64,17 @@ fn what_does_not_fit_is_an_error_with_a_hint() {
         (", rate = \"1gbit\"", "", "links of real machines have no rate in this file"),
         ("hosts.a = { ", "hosts.a = { guests = 1, ", "testbed `ssh` does not support `guests` yet"),
         ("rate = \"1gbit\"", "rate = \"1gbit\", burst = 9000", "testbed `ssh` does not support `burst` yet"),
-        ("workloads = \"w\"\n", events, "testbed `ssh` does not support `events` yet"),
+        ("workloads = \"w\"\n", chaos, "testbed `ssh` does not support `chaos` yet"),
+        ("{ mode = \"stripe\" }", "{ engine = \"existing\", mode = \"stripe\" }", "engine `existing` takes no `mode`"),
+        ("ssh = \"node2\", ", "ssh = \"node2\", bundle = \"bond0\", ", "host `b` has `bundle` and `links`"),
+        ("links = [\"ens3f0\", \"ens3f1\"]", "bundle = \"bond0\"", "host `b` has no `address`"),
+        ("links = [\"ens3f0\", \"ens3f1\"]", "bundle = \"b/0\"", "`b/0` is no name of a network device"),
     ];
     for (from, to, expected) in cases {
         let error = read(&FILE.replace(from, to)).expect_err(expected);
         assert!(error.contains(expected) && error.contains("hint: "), "{expected}: {error}");
     }
+    let elsewhere =
+        FILE.replace("mode = \"stripe\"", "engine = \"existing\"").replace("testbed = { kind = \"ssh\" }\n", "");
+    assert!(read(&elsewhere).unwrap_err().contains("engine `existing` needs testbed `ssh`"));
 }

@@ -27,6 +27,7 @@ fn topology(links: &[(&str, usize)]) -> Topology {
         routes: Vec::new(),
         bounds: Bounds::default(),
         ssh: None,
+        bundle: None,
     };
     fn end(node: &str, device: String) -> End {
         End { node: node.to_owned(), device }

@@ -1,5 +1,6 @@
 //! Experiment files: what they say, and what is wrong with them.
 
+mod changed;
 mod corpus;
 mod experiment;
 mod experiment_bad;

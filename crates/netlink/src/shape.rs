@@ -72,7 +72,8 @@ pub fn shape_with(
     let operation = || format!("limit device {ifindex} to {rate_bps} bit/s");
     let class = HtbClass::new(rate_bps, granularity, sizes)
         .ok_or_else(|| Error::new(operation(), io::Error::from_raw_os_error(libc::EINVAL)))?;
-    remove_root(netlink, ifindex)?;
+    // `tc qdisc replace` refuses another HTB in the place of one; so the old one goes first.
+    unshape(netlink, ifindex)?;
     let create = NLM_F_CREATE | NLM_F_EXCL;
 
     let mut root = message(ifindex, ROOT, TcHandle::ROOT);
@@ -280,8 +281,11 @@ fn htb_init() -> Vec<u8> {
     [version, rate_to_quantum, default_class, debug, direct_packets].map(u32::to_ne_bytes).concat()
 }
 
-/// `tc qdisc replace` refuses another HTB in the place of one; so the old one goes first.
-fn remove_root(netlink: &mut Netlink, ifindex: u32) -> Result<()> {
+/// Takes the shape from a device, which gets the kernel's own queue. Not an error if it has none.
+///
+/// # Errors
+/// What the kernel refuses.
+pub fn unshape(netlink: &mut Netlink, ifindex: u32) -> Result<()> {
     let request = RouteNetlinkMessage::DelQueueDiscipline(message(ifindex, TcHandle::UNSPEC, TcHandle::ROOT));
     match netlink.done(request, 0, || format!("remove the queue of device {ifindex}")) {
         // The kernel's own default queue, which cannot be removed.

@@ -102,6 +102,13 @@ pub enum Request {
         /// What it may send, bit/s of the wire.
         rate_bps: u64,
     },
+    /// Limit what a device of a real machine sends.
+    HoldBack {
+        /// The device.
+        device: String,
+        /// What it may send, bit/s of the wire; 0: nothing; none: as before.
+        rate_bps: Option<u64>,
+    },
     /// From now on show at each end of them whether the other end is up.
     FollowCarrier,
     /// Wait until the teams have agreed with their partners on their members;

@@ -164,8 +164,8 @@ fn list() -> String {
 
 fn run_experiment(run: &Run) -> Result<(), Failure> {
     let (experiment, privileges) = load_to_run(&run.pick, run.dataplane)?;
-    let experiment = experiment.repeated(run.repeat);
-    let testbed = remote::testbed(&experiment, &run.consent)?;
+    let mut experiment = experiment.repeated(run.repeat);
+    let testbed = remote::testbed(&mut experiment, &run.consent)?;
     let output = match &run.output {
         Some(output) => output.clone(),
         None => nicteam_lab::default_output(&experiment.name)?,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use nicteam_experiment::Experiment;
 use nicteam_lab::testbed::{self, Testbed};
+use nicteam_machines::{Error, preflight};
 use nicteam_remote::keeper;
 use nicteam_sys::process;
 
@@ -29,9 +30,14 @@ pub(super) fn has_machines(experiment: &Experiment) -> bool {
     experiment.runs.iter().any(|run| run.topology.hosts.iter().any(|host| host.ssh.is_some()))
 }
 
-/// The testbed for real machines, once the user has agreed; none if the experiment has none.
-pub(super) fn testbed(experiment: &Experiment, consent: &Consent) -> Result<Option<&'static dyn Testbed>, Failure> {
-    let Some(machines) = testbed::preflight(experiment, &myself()?, consent.share)? else { return Ok(None) };
+/// The testbed for real machines, once the user has agreed; none if the experiment has none. The experiment
+/// gets what was found of teams that are measured as they are.
+pub(super) fn testbed(experiment: &mut Experiment, consent: &Consent) -> Result<Option<&'static dyn Testbed>, Failure> {
+    let machines = preflight(experiment, &myself()?, consent.share).map_err(|error| match error {
+        Error::Failed(message) => Failure::failed(message),
+        Error::Unfit(objections) => Failure::missing(objections),
+    })?;
+    let Some(machines) = machines else { return Ok(None) };
     say::talk(say::visible(machines.words(experiment)));
     if !consent.yes {
         if !io::stdin().is_terminal() {

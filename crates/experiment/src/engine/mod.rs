@@ -3,6 +3,7 @@
 //! What runs it is the lab's; here stands what the engine can do, so that what it cannot is an error at its line.
 
 mod able;
+mod existing;
 mod kernel;
 mod nicteam;
 mod ovs;
@@ -12,15 +13,16 @@ pub use kernel::OPTIONS as KERNEL_OPTIONS;
 pub use ovs::settings as openvswitch_settings;
 
 /// All engines, the one that is meant where none is named first.
-const ENGINES: [&dyn Engine; 3] = [&nicteam::Nicteam, &ovs::OpenVSwitch, &kernel::Kernel];
+const ENGINES: [&dyn Engine; 4] = [&nicteam::Nicteam, &ovs::OpenVSwitch, &kernel::Kernel, &existing::Existing];
 
 /// Their names.
-pub(crate) const NAMES: [&str; ENGINES.len()] = [nicteam::NAME, ovs::NAME, kernel::NAME];
+pub(crate) const NAMES: [&str; ENGINES.len()] = [nicteam::NAME, ovs::NAME, kernel::NAME, existing::NAME];
 
 /// What they are, for the reference.
 pub(crate) const DOC: &str = "The program that runs the team. `nicteam`: a team of this program. `ovs`: a \
     bond of Open vSwitch with its userspace datapath. Open vSwitch has to be installed (package openvswitch-switch). \
-    `kernel`: a bond of Linux's bonding driver. A run is skipped if the kernel has no such driver.";
+    `kernel`: a bond of Linux's bonding driver. A run is skipped if the kernel has no such driver. \
+    `existing`: the bond or team that the real machine has, by `bundle` of the host; the other options are what it has.";
 
 /// The engine of this name.
 pub(crate) fn find(name: &str) -> Option<&'static dyn Engine> {

@@ -24,7 +24,7 @@ use nicteam_node::protocol::{Done, Hello, Message, PROTOCOL, Request};
 use nicteam_node::task::{KINDS, Kind, Traffic};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use crate::engine::{ENGINES, Engine};
+use crate::engine::{self, ENGINES, Engine};
 use crate::target;
 
 use moves::Moves;
@@ -153,6 +153,7 @@ impl Agent {
             Request::SetMtu { device, mtu } => self.node.set_mtu(&device, mtu)?,
             Request::RemoveFilters { device } => self.node.remove_filters(&device)?,
             Request::ChangeRate { device, rate_bps } => self.node.change_rate(&device, rate_bps)?,
+            Request::HoldBack { device, rate_bps } => self.node.hold_back(&device, rate_bps)?,
             Request::Process { team, act } => self.teams.act(&team, act, &self.output)?,
             Request::Halt => self.teams.remove_all()?,
             Request::Boot => {
@@ -172,7 +173,11 @@ impl Agent {
             }
             Request::Examine(paths) => return Ok(Done { paths: look::paths(&paths)?, ..Done::default() }),
             Request::Prepare { role, connections } => {
-                self.node.expect(&neighbours::peers(role, &connections))?;
+                // What is measured as it is has the machine's own table of neighbours.
+                if !self.set_up.iter().any(|it| matches!(it, Request::AddTeam(team) if team.engine == engine::EXISTING))
+                {
+                    self.node.expect(&neighbours::peers(role, &connections))?;
+                }
                 self.traffic.prepare(role, connections)?;
             }
             Request::Sample { interval_ms } => {

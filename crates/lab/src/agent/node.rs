@@ -133,6 +133,17 @@ impl Node {
         Ok(shape::change_rate(self.netlink()?, index, rate_bps, Granularity::of(max_packets))?)
     }
 
+    /// Limits what a device sends, to nothing at 0, or gives it back what it had.
+    pub(super) fn hold_back(&mut self, device: &str, rate_bps: Option<u64>) -> Result<(), Failure> {
+        /// Any rate: the queue takes no frame.
+        const SILENT: (u64, Sizes) = (1_000_000, Sizes { burst_bytes: 1, queue_bytes: 1 });
+        let index = self.index(device)?;
+        let netlink = self.netlink()?;
+        let Some(rate_bps) = rate_bps else { return Ok(shape::unshape(netlink, index)?) };
+        let (rate_bps, sizes) = if rate_bps == 0 { SILENT } else { (rate_bps, Sizes::of_rate(rate_bps)) };
+        Ok(shape::shape_with(netlink, index, rate_bps, Granularity::WHOLE, sizes)?)
+    }
+
     /// Lets devices send frames as a wire has them.
     pub(super) fn finish_frames(&mut self, devices: &[String]) -> Result<(), Failure> {
         let ethtool = Ethtool::open()?;

@@ -1,15 +1,18 @@
 //! Who runs teams on a node. One file an engine, and one line in [`ENGINES`].
 
+mod existing;
 mod kernel;
 mod nicteam;
 mod ovs;
 mod process;
 mod terms;
 
+pub(crate) use existing::NAME as EXISTING;
 pub use terms::{Absent, Engine, Running};
 
 /// All engines, the one that is meant where none is named first.
-pub(crate) static ENGINES: [&dyn Engine; 3] = [&nicteam::Nicteam, &ovs::OpenVSwitch, &kernel::Kernel];
+pub(crate) static ENGINES: [&dyn Engine; 4] =
+    [&nicteam::Nicteam, &ovs::OpenVSwitch, &kernel::Kernel, &existing::Existing];
 
 /// The engine of this name.
 pub(crate) fn find(name: &str) -> Option<&'static dyn Engine> {

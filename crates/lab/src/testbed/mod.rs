@@ -10,7 +10,7 @@ mod relay;
 mod ssh;
 mod terms;
 
-pub use ssh::{Machines, preflight, ssh};
+pub use ssh::ssh;
 pub use terms::{Action, Deployment, Report, Setting, TeamRuns, TeamsSay, Testbed};
 
 /// The testbeds that need no more than a topology, the one that is meant where none is named first.

@@ -13,6 +13,7 @@ use super::agents::{Agent, Agents};
 use super::cabling::{Cabling, Wire, first_index};
 use super::terms::{Action, Deployment, Report, Setting, TeamRuns, Testbed};
 use super::{deploy, guests, relay};
+use crate::engine;
 
 /// The testbed.
 #[derive(Debug)]
@@ -29,8 +30,9 @@ impl Testbed for Netns {
         setting: &Setting,
         reports: &mpsc::Sender<Report>,
     ) -> Result<Box<dyn Deployment>, Error> {
-        if topology.hosts.iter().any(|host| host.ssh.is_some()) {
-            let message = "the hosts of this experiment are real machines";
+        let is_there = topology.teams.iter().any(|team| team.engine == engine::EXISTING);
+        if is_there || topology.hosts.iter().any(|host| host.ssh.is_some()) {
+            let message = "the hosts of this experiment, or their teams, are those of real machines";
             return Err(Error::Missing(format!("{message}; hint: only `nicteam lab run` uses testbed `ssh` yet")));
         }
         let mut agents = Agents::default();

@@ -1,79 +1,22 @@
-//! Testbed `ssh`: hosts are real machines. An agent of each works in a network namespace there, which borrows the links.
-//! Nothing is done to switches.
+//! Testbed `ssh`: hosts are real machines. An agent of each works in a network namespace there, which borrows the links, or
+//! beside the team that is measured as it is. Nothing is done to switches.
 
-use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc;
 
-use nicteam_experiment::{Cable, Experiment, Host, Topology, show_rate};
+use nicteam_experiment::{Cable, Host, Topology};
+use nicteam_machines::{Machines, destination, ends_of, is_machine, links};
 use nicteam_node::Error;
-use nicteam_node::protocol::{Done, Request};
+use nicteam_node::protocol::{Disturb, Disturbance, Done, Request};
 use nicteam_record::Machine;
-use nicteam_remote::look::{self, Root, Seen, Wanted};
+use nicteam_remote::look::Root;
 use nicteam_remote::{connection, shell};
 
 use super::agents::{Agent, Agents};
 use super::deploy;
-use super::nodes::ends;
 use super::terms::{Action, Deployment, Report, Setting, TeamRuns, Testbed};
 use crate::lab_id::LabId;
 use crate::output::failed;
-
-/// The machines of an experiment, after nothing was found that speaks against using them.
-#[derive(Clone, Debug, Default)]
-pub struct Machines(BTreeMap<String, Seen>);
-
-/// The links of a host: each one's device, and its rate in bit/s.
-type Links = Vec<(String, u64)>;
-
-/// Looks at the machines of an experiment, without a change there; none if it has no such hosts. `share`: links that carry
-/// other traffic may be used.
-///
-/// # Errors
-/// A machine cannot be reached, or something there speaks against using it.
-pub fn preflight(experiment: &Experiment, binary: &Path, share: bool) -> Result<Option<Machines>, Error> {
-    let mut hosts: BTreeMap<&str, (&Host, Links)> = BTreeMap::new();
-    for run in &experiment.runs {
-        for host in run.topology.hosts.iter().filter(|host| host.ssh.is_some()) {
-            hosts.entry(&host.name).or_insert_with(|| (host, links(&run.topology, &host.name)));
-        }
-        let other =
-            run.topology.teams.iter().find(|team| team.engine != "nicteam" && is_remote(&run.topology, &team.node));
-        if let Some(team) = other {
-            let what = format!("testbed `ssh` does not support teams of engine `{}` yet", team.engine);
-            return Err(Error::Missing(format!("{what}; hint: use engine `nicteam`")));
-        }
-    }
-    let binary_bytes = std::fs::metadata(binary).map_err(failed("read", binary))?.len();
-    let (mut machines, mut objections) = (Machines::default(), Vec::new());
-    for (name, (host, links)) in hosts {
-        let devices: Vec<String> = links.iter().map(|(device, _)| device.clone()).collect();
-        let told = connection::ask(connection::program().as_deref(), destination(host), &shell::look(&devices));
-        let seen = look::read(&told.map_err(|message| Error::Agent { node: name.to_owned(), message })?);
-        let machine = std::env::consts::ARCH;
-        let wanted = Wanted { host: name, machine, binary_bytes, links: &links, share, in_place: false };
-        objections.extend(look::objections(&seen, &wanted));
-        machines.0.insert(name.to_owned(), seen);
-    }
-    match objections.is_empty() {
-        true => Ok(Some(machines).filter(|machines| !machines.0.is_empty())),
-        false => Err(Error::Missing(objections.join("\n"))),
-    }
-}
-
-impl Machines {
-    /// What will be done to them, a line each.
-    pub fn words(&self, experiment: &Experiment) -> String {
-        let plan = |(name, seen): (&String, &Seen)| {
-            let run = experiment.runs.iter().find(|run| is_remote(&run.topology, name))?;
-            let host = run.topology.hosts.iter().find(|host| host.name == *name)?;
-            let links = links(&run.topology, name).into_iter().map(|(link, rate_bps)| (link, show_rate(rate_bps)));
-            Some(look::plan(seen, name, destination(host), &links.collect::<Vec<_>>(), None))
-        };
-        self.0.iter().filter_map(plan).collect()
-    }
-}
 
 /// The testbed with these machines. It lasts as long as the program.
 pub fn ssh(machines: Machines) -> &'static dyn Testbed {
@@ -106,8 +49,9 @@ impl Testbed for Ssh {
         let mut agents = Agents::default();
         let (mut started, mut machines) = (Vec::new(), Vec::new());
         for host in &topology.hosts {
-            let devices = links(topology, &host.name).into_iter().map(|(device, _)| device);
-            let seen = self.machines.0.get(&host.name).cloned().unwrap_or_default();
+            let lent = host.bundle.is_none().then(|| links(topology, &host.name));
+            let devices = lent.into_iter().flatten().map(|(device, _)| device);
+            let seen = self.machines.of(&host.name).seen;
             let lab = LabId::own().to_string();
             let silence = shell::SILENCE_S.to_string();
             let words = ["--node", &host.name, "--lab", &lab, "--silence", &silence, "--"];
@@ -129,17 +73,21 @@ impl Testbed for Ssh {
             let kernel = format!("{} {}", seen.system, seen.kernel);
             recorded.push(Machine { host, ssh, kernel, architecture: seen.machine, clock_error_us });
         }
-        let own = hosts_alone(topology);
-        agents.call_each(deploy::set_ups(&own))?;
-        for (node, device, mtu) in topology.cables.iter().flat_map(mtus).filter(|end| is_remote(topology, end.0)) {
+        let (own, lent) = (of_hosts(topology, |_| true), of_hosts(topology, |host| host.bundle.is_none()));
+        agents.call_each(deploy::set_ups(&lent))?;
+        for (node, device, mtu) in lent.cables.iter().flat_map(mtus).filter(|end| is_machine(&lent, end.0)) {
             let agent = agents.of(node)?;
             agent.call(&Request::SetMtu { device: device.to_owned(), mtu })?;
             agent.call(&Request::SetDevice { device: device.to_owned(), up: true })?;
         }
-        let teams = deploy::add_teams(&mut agents, &own, setting)?;
-        deploy::join(&mut agents, &own)?;
+        let mut teams = deploy::add_teams(&mut agents, &own, setting)?;
+        for team in &mut teams {
+            let bundle = self.machines.of(&team.node).bundle;
+            team.runs.dataplane = bundle.map_or(team.runs.dataplane.clone(), |it| it.kind.title().to_owned());
+        }
+        deploy::join(&mut agents, &lent)?;
         deploy::settle(&mut agents, &own)?;
-        Ok(Box::new(Remote { agents, teams, machines: recorded }))
+        Ok(Box::new(Remote { agents, teams, machines: recorded, topology: own }))
     }
 }
 
@@ -149,6 +97,14 @@ struct Remote {
     agents: Agents,
     teams: Vec<TeamRuns>,
     machines: Vec<Machine>,
+    topology: Topology,
+}
+
+impl Remote {
+    /// Limits what a device sends; none: no longer, and at 0 it sends nothing.
+    fn hold_back(&mut self, node: &str, device: String, rate_bps: Option<u64>) -> Result<(), Error> {
+        self.agents.of(node)?.call(&Request::HoldBack { device, rate_bps }).map(drop)
+    }
 }
 
 impl Deployment for Remote {
@@ -165,6 +121,13 @@ impl Deployment for Remote {
     }
 
     fn call(&mut self, node: &str, request: &Request) -> Result<Done, Error> {
+        if let Request::ChangeRate { device, rate_bps } = request {
+            // The link has its own limit.
+            let own = links(&self.topology, node).into_iter().find(|(link, _)| link == device);
+            let rate_bps = Some(*rate_bps).filter(|bps| own.is_none_or(|(_, own_bps)| own_bps != *bps));
+            self.hold_back(node, device.clone(), rate_bps)?;
+            return Ok(Done::default());
+        }
         self.agents.of(node)?.call(request)
     }
 
@@ -172,23 +135,24 @@ impl Deployment for Remote {
         self.agents.call_all(request)
     }
 
-    fn act(&mut self, _action: &Action) -> Result<(), Error> {
-        Err(Error::Missing("testbed `ssh` does nothing to cables yet; hint: use testbed `netns`".to_owned()))
+    fn act(&mut self, action: &Action) -> Result<(), Error> {
+        let refused = || Error::Missing("testbed `ssh` cannot do that; hint: use testbed `netns`".to_owned());
+        match action {
+            // Many drivers take the carrier from the other end, too.
+            Action::Cable { node, device, plugged } => {
+                self.call(node, &Request::SetDevice { device: device.clone(), up: *plugged }).map(drop)
+            }
+            Action::Disturb(disturbed) => {
+                disturbed.iter().try_for_each(|Disturb { node, device, from, disturbance }| {
+                    let Disturbance::Silence(is_silent) = disturbance else { return Err(refused()) };
+                    let ends = ends_of(&self.topology, node, device, from.as_deref());
+                    let silent = is_silent.then_some(0);
+                    ends.into_iter().try_for_each(|(node, device)| self.hold_back(&node, device, silent))
+                })
+            }
+            Action::MoveGuest { .. } => Err(refused()),
+        }
     }
-}
-
-fn destination(host: &Host) -> &str {
-    host.ssh.as_deref().unwrap_or_default()
-}
-
-fn is_remote(topology: &Topology, node: &str) -> bool {
-    topology.hosts.iter().any(|host| host.name == node && host.ssh.is_some())
-}
-
-/// The devices of a host, with their rates.
-fn links(topology: &Topology, host: &str) -> Links {
-    let own = ends(topology).filter(|(end, _)| end.node == host);
-    own.map(|(end, cable)| (end.device.clone(), cable.rate_bps)).collect()
 }
 
 /// Both ends of a cable: node, device, MTU.
@@ -197,9 +161,10 @@ fn mtus(cable: &Cable) -> [(&str, &str, u32); 2] {
     [(&cable.a.node, &cable.a.device, a), (&cable.b.node, &cable.b.device, b)]
 }
 
-/// What agents build: switches and their groups are there.
-fn hosts_alone(topology: &Topology) -> Topology {
+/// What agents build, of these hosts: switches and their groups are there.
+fn of_hosts(topology: &Topology, takes: impl Fn(&Host) -> bool) -> Topology {
     let mut own = Topology { switches: Vec::new(), ..topology.clone() };
-    own.teams.retain(|team| is_remote(topology, &team.node));
+    own.hosts.retain(takes);
+    own.teams.retain(|team| own.hosts.iter().any(|host| host.name == team.node));
     own
 }
