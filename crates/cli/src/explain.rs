@@ -13,6 +13,9 @@ use nicteam_pathmtu::examine;
 use nicteam_team::HashPolicy;
 use serde_json::{Value, json};
 
+use nicteam_experiment::show_duration;
+
+use crate::elsewhere::{self, Place};
 use crate::failure::Failure;
 use crate::{say, value};
 
@@ -38,12 +41,17 @@ pub(crate) struct Args {
     /// Find out, too, which packets pass the path to this host and back (`nicteam doctor path`).
     #[arg(long, value_name = "HOST")]
     peer: Option<String>,
+    /// Do not say for how long it looks.
+    #[arg(long, hide = true)]
+    quiet: bool,
     /// Send nothing: no ARP probes.
     #[arg(long, conflicts_with = "peer")]
     passive: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    place: Place,
 }
 
 /// Number of the JSON's format. It changes when a field goes or means something else.
@@ -53,13 +61,19 @@ const LONG: Duration = Duration::from_secs(2);
 
 /// Carries the command out.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if let Some(host) = &args.place.host {
+        if args.time >= LONG && !args.json {
+            say::line(format_args!("looking at {host} for {} ...", show_duration(args.time)));
+        }
+        return elsewhere::run(host, &words(args));
+    }
     let peer = args.peer.as_deref().map(address).transpose()?;
     let earlier = host()?;
     let chosen = chosen(&earlier, args.bundle.as_deref())?;
     if chosen.is_empty() {
         return nothing(&earlier, args.json);
     }
-    if args.time >= LONG && !args.json {
+    if args.time >= LONG && !args.json && !args.quiet {
         let names: Vec<&str> = chosen.iter().map(|bundle| bundle.name.as_str()).collect();
         say::line(format_args!("looking at {} for {} s ...", names.join(", "), args.time.as_secs_f64()));
     }
@@ -91,6 +105,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let is_good = found.iter().all(|(_, explanation, _)| explanation.is_good);
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The same command for another machine, which says nothing of how long it looks.
+fn words(args: &Args) -> Vec<String> {
+    let mut words = vec!["explain".to_owned(), format!("--for={}", show_duration(args.time)), "--quiet".to_owned()];
+    words.extend(args.peer.iter().map(|peer| format!("--peer={peer}")));
+    words.extend(args.passive.then(|| "--passive".to_owned()));
+    words.extend(args.json.then(|| "--json".to_owned()));
+    words.extend(args.bundle.iter().flat_map(|bundle| ["--".to_owned(), bundle.clone()]));
+    words
 }
 
 /// The bundles to look at.

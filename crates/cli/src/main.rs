@@ -9,6 +9,7 @@ mod advise;
 mod capture;
 mod convert;
 mod doctor;
+mod elsewhere;
 mod explain;
 mod failure;
 mod host;

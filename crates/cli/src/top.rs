@@ -1,13 +1,14 @@
 //! `nicteam top`: what the bundles of this host carry, live.
 
-use std::io::IsTerminal;
+use std::io::{BufRead, IsTerminal};
 use std::time::Duration;
 
 use nicteam_sys::signals::Signals;
-use nicteam_watch::Watcher;
 use nicteam_watch::top::{self, Ended, Model, View, rows, table};
+use nicteam_watch::{Snapshot, Watcher};
 use nix::sys::signal::Signal;
 
+use crate::elsewhere::{Asked, Place};
 use crate::failure::Failure;
 use crate::{say, value};
 
@@ -18,7 +19,7 @@ use crate::{say, value};
 /// of the link. Keys: q quit, p pause, s sort, u unit, e events, arrows scroll. NO_COLOR=1 leaves colours out.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  nicteam top\n  nicteam top team0\n  nicteam top --once\n  nicteam top --json --interval 5s"
+    after_help = "Examples:\n  nicteam top\n  nicteam top team0\n  nicteam top --once\n  nicteam top --json --interval 5s\n  nicteam top --host root@node1"
 )]
 pub(crate) struct Args {
     /// A team or bond; all by default.
@@ -32,6 +33,11 @@ pub(crate) struct Args {
     /// Between two looks: 1s, 500ms.
     #[arg(long, value_parser = value::duration, default_value = "1s")]
     interval: Duration,
+    /// Answer each line of the standard input with a look, as JSON.
+    #[arg(long, hide = true)]
+    answer: bool,
+    #[command(flatten)]
+    place: Place,
 }
 
 /// The shortest interval: looks cost the teams a little.
@@ -39,13 +45,48 @@ const SHORTEST: Duration = Duration::from_millis(100);
 
 /// Shows it.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if args.answer {
+        return answer();
+    }
     // Ahead of the first thread.
     let signals = Signals::catch(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])?;
+    let look: Look = match &args.place.host {
+        Some(host) => of_machine(host)?,
+        None => {
+            let mut watcher = Watcher::open()?;
+            Box::new(move || watcher.look().map_err(|error| error.to_string()))
+        }
+    };
+    show(args, look, &signals)
+}
+
+/// What is asked for each look.
+type Look = Box<dyn FnMut() -> Result<Snapshot, String> + Send>;
+
+/// Looks at another machine.
+fn of_machine(host: &str) -> Result<Look, Failure> {
+    let mut asked = Asked::start(host, &["top".to_owned(), "--answer".to_owned()])?;
+    Ok(Box::new(move || serde_json::from_str(&asked.ask()?).map_err(|error| format!("what was answered: {error}"))))
+}
+
+/// Looks for another machine's user, until the input ends.
+fn answer() -> Result<(), Failure> {
     let mut watcher = Watcher::open()?;
+    for line in std::io::stdin().lock().lines() {
+        line.map_err(Failure::failed)?;
+        let look = serde_json::to_string(&watcher.look()?).map_err(Failure::failed)?;
+        if !say::data_to_reader(look + "\n")? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn show(args: &Args, mut look: Look, signals: &Signals) -> Result<(), Failure> {
     let interval = args.interval.max(SHORTEST);
     let only = args.team.as_deref().map(nicteam_daemon::control::meant);
     if args.once || args.json {
-        return print(args, only.as_deref(), &mut watcher, (interval, &signals));
+        return print(args, only.as_deref(), &mut look, (interval, signals));
     }
     if !std::io::stdout().is_terminal() {
         return Err(
@@ -53,12 +94,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         );
     }
     if let Some(name) = &only {
-        find(&rows(None, &watcher.look()?, Some(name)), name)?;
+        find(&rows(None, &look().map_err(Failure::failed)?, Some(name)), name)?;
     }
     let has_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb");
     let model = Model::new(only, has_colour);
-    match top::run(model, interval, &signals, move || watcher.look().map_err(|error| error.to_string())) {
+    match top::run(model, interval, signals, look) {
         Ok(Ended::ByUser) => Ok(()),
         Ok(Ended::BySignal) => Err(Failure::interrupted("stopped by a signal")),
         Err(error) => Err(Failure::failed(error)),
@@ -69,15 +110,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 fn print(
     args: &Args,
     only: Option<&str>,
-    watcher: &mut Watcher,
+    look: &mut Look,
     (interval, signals): (Duration, &Signals),
 ) -> Result<(), Failure> {
-    let mut before = watcher.look()?;
+    let mut before = look().map_err(Failure::failed)?;
     loop {
         if is_stopped(signals, interval)? {
             return Ok(());
         }
-        let now = watcher.look()?;
+        let now = look().map_err(Failure::failed)?;
         let view = rows(Some(&before), &now, only);
         if let Some(name) = only {
             find(&view, name)?;

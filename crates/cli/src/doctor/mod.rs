@@ -7,12 +7,15 @@ mod path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use nicteam_experiment::show_duration;
+
 use crate::failure::Failure;
-use crate::value;
+use crate::{elsewhere, value};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 nothing will disappoint, 1 something will. With --lab: 0 every program is there, 3 one
-is missing; what the kernel cannot does not count, the lab does without, as it says.";
+is missing; what the kernel cannot does not count, the lab does without, as it says. Of several
+machines the highest counts, and 1 for one that cannot be asked.";
 
 /// Look whether this machine, or the way to another, is fit for what is wanted.
 ///
@@ -23,6 +26,10 @@ is missing; what the kernel cannot does not count, the lab does without, as it s
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
+    /// Look at these machines instead, which `ssh` takes: `root@node1`. The program is copied there, executed, and nothing of
+    /// it stays.
+    #[arg(value_name = "HOST")]
+    hosts: Vec<String>,
     /// Look at what the lab can use: programs of others, and what the kernel can.
     #[arg(long)]
     lab: bool,
@@ -46,7 +53,17 @@ enum Command {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     match &args.command {
         Some(Command::Path(path)) => path::run(path),
+        None if !args.hosts.is_empty() => elsewhere::run_on_each(&args.hosts, &words(args), args.json),
         None if args.lab => lab::run(args.json),
         None => host::run(args.listen.unwrap_or_default(), args.json),
     }
+}
+
+/// The same command for another machine.
+fn words(args: &Args) -> Vec<String> {
+    let mut words = vec!["doctor".to_owned()];
+    words.extend(args.lab.then(|| "--lab".to_owned()));
+    words.extend(args.listen.map(|listen| format!("--listen={}", show_duration(listen))));
+    words.extend(args.json.then(|| "--json".to_owned()));
+    words
 }
