@@ -197,5 +197,5 @@ fn a_page_has_the_verdicts_that_its_record_expects() {
     let page = page_of(&record);
     assert!(page.contains("What was expected"));
     assert!(page.contains("class=\"holds\"") && page.contains("class=\"missed\""), "{page}");
-    assert!(page.contains("Of 2 expectations 1 hold, 1 are missed, 0 are undecided."));
+    assert!(page.contains("Expectations: 1 held, 1 missed, 0 undecided."));
 }

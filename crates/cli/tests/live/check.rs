@@ -40,7 +40,7 @@ fn what_holds_and_what_is_missed_is_told_by_table_exit_code_and_junit() {
     assert_eq!(output.status.code(), Some(0), "{printed} {}", words(&output.stderr));
     assert!(printed.contains("at least 1.0 Mbit/s holds"), "{printed}");
     assert!(printed.contains("delivered_bps / two"), "{printed}");
-    assert!(printed.contains("Of 2 expectations 2 hold, 0 are missed, 0 are undecided."), "{printed}");
+    assert!(printed.contains("Expectations: 2 held, 0 missed, 0 undecided."), "{printed}");
     assert_eq!(folder.entries().len(), 2, "the file and the results: {:?}", folder.entries());
 
     let (junit, json) = (folder.path("junit.xml"), ["--json", "--repeat", "1", "--junit"]);
@@ -89,7 +89,7 @@ fn a_run_of_lab_prints_verdicts_and_fails_for_none() {
     let (output, _) = run_with("check-run", &format!("{TWO}{HOLDS}{BROKEN}"), &["--only", "two"]);
     let printed = words(&output.stdout);
     assert!(output.status.success(), "{}", words(&output.stderr));
-    assert!(printed.contains("Of 1 expectations 0 hold, 1 are missed, 0 are undecided."), "{printed}");
+    assert!(printed.contains("Expectations: 0 held, 1 missed, 0 undecided."), "{printed}");
 }
 
 /// Two hosts at a switch, each with a team of two links, and two runs that differ by the mode.
@@ -126,7 +126,7 @@ fn several_experiments_have_one_page_and_their_bundles_a_folder() {
         .args(["lab", "report", &folder.path("bundles/experiment-1")])
         .output()
         .unwrap();
-    assert!(words(&report.stdout).contains("Of 2 expectations 1 hold, 1 are missed, 0 are undecided."));
+    assert!(words(&report.stdout).contains("Expectations: 1 held, 1 missed, 0 undecided."));
     // The folder is there now.
     let again = check(&folder, &format!("{TWO}{HOLDS}"), &["--output", &folder.path("bundles")]);
     assert_failure(&again, 2, &["cannot make", "bundles"]);

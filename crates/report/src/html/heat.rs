@@ -58,16 +58,21 @@ fn map(run: &Run, group: &TeamGroup<'_>, series: &[Vec<Vec<Interval>>], way: &Wa
     let top = |place: usize| (block + GAP) * place as f64;
     let bottom = top(places.saturating_sub(1)) + block;
     let mut levels: Vec<String> = vec![String::new(); LEVELS];
+    let mut values: Vec<String> = Vec::new();
     for place in 0..places {
         for (host, team) in group.teams.iter().enumerate() {
             let (Some(member), Some(series)) = (team.members.get(place), series[host].get(place)) else { continue };
-            let y = top(place) + row * host as f64;
-            cells(&columns(series, member.rate_bps, way, &time), &time, (y, row), &mut levels);
+            let (y, loads) = (top(place) + row * host as f64, columns(series, member.rate_bps, way, &time));
+            cells(&loads, &time, (y, row), &mut levels);
+            let name = format!("{} {}", team.team.node, member.device).replace('\n', " ");
+            values.push(format!("{}|{}|{name}", px(y), per_mille(&loads)));
         }
     }
     let label = format!("{}, {}, the load of each member over time", group.name, way.name);
     html! {
-        svg viewBox={ "0 0 " (WIDTH) " " (px(bottom + AXIS)) } role="img" aria-label=(label) {
+        svg.map viewBox={ "0 0 " (WIDTH) " " (px(bottom + AXIS)) } role="img" aria-label=(label)
+            data-span={ (LEFT) " " (px(WIDTH - RIGHT)) } data-ends={ (px(time.from_ms)) " " (px(time.to_ms)) }
+            data-row=(px(row)) data-loads=(values.join("\n")) {
             @for (place, load) in loads.iter().enumerate() {
                 @let device = group.teams.iter().find_map(|team| team.members.get(place)).map_or("", |member| member.device);
                 @let middle = px(top(place) + block / 2.0 + 4.0);
@@ -118,6 +123,13 @@ fn cells(loads: &[f64], time: &Time, (y, height): (f64, f64), levels: &mut [Stri
     }
 }
 
+/// Loads in thousandths, for the value at the pointer; equal neighbours as one: `0x12 998 1000x3`.
+fn per_mille(loads: &[f64]) -> String {
+    let of: Vec<u16> = loads.iter().map(|load| (load * 1000.0).round() as u16).collect();
+    let part = |same: &[u16]| if same.len() > 1 { format!("{}x{}", same[0], same.len()) } else { same[0].to_string() };
+    of.chunk_by(u16::eq).map(part).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,6 +156,7 @@ mod tests {
 
     #[test]
     fn equal_neighbours_are_one_cell_and_idle_ones_none() {
+        assert_eq!(per_mille(&[0.0, 0.0, 0.0004, 0.4567, 1.0]), "0x3 457 1000");
         let mut levels = vec![String::new(); LEVELS];
         cells(&[0.0, 1.0, 1.0, 0.01, 1.0], &TIME, (0.0, 3.0), &mut levels);
         assert_eq!(levels[LEVELS - 1].matches('M').count(), 2, "{levels:?}");

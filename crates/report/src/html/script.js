@@ -2,7 +2,7 @@
 // Traffic over time: the value at the pointer, zoom in time, members switched off. Without it the page is whole, too.
 // It has no less-than sign and listens at the document, so that it may stand in a page, and sections may be replaced.
 (() => {
-  const CHARTS = "svg[data-time]", NEAR = 6;
+  const CHARTS = "svg[data-time]", MAPS = "svg[data-loads]", NEAR = 6;
   const known = new WeakMap();
   const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
   const make = (svg, tag, name) => {
@@ -99,26 +99,32 @@
   };
   let readout = null, line = null;
   const hide = () => { readout?.remove(); line?.remove(); readout = line = null; };
-  const show = (of, ms) => {
-    of.at = clamp(ms, ...of.window);
-    if (line?.ownerSVGElement !== of.svg) { line?.remove(); line = make(of.svg, "line", "at"); }
-    const x = place(of, of.at), bottom = Math.max(0, ...of.lanes.map((lane) => lane.base));
-    for (const [name, value] of [["x1", x], ["x2", x], ["y1", 0], ["y2", bottom]]) line.setAttribute(name, value);
+  const tell = (text) => {
     if (!readout) {
       readout = document.createElement("div");
       readout.className = "readout";
       readout.setAttribute("role", "status");
       document.body.append(readout);
     }
+    readout.textContent = text;
+  };
+  // Beside and above a place of a picture.
+  const put = (svg, x, y) => {
+    const box = svg.getBoundingClientRect(), size = box.width / svg.viewBox.baseVal.width;
+    readout.style.left = `${clamp(box.left + x * size + 12, 4, Math.max(4, innerWidth - readout.offsetWidth - 4))}px`;
+    readout.style.top = `${clamp(box.top + y * size - readout.offsetHeight - 4, 4, innerHeight)}px`;
+  };
+  const show = (of, ms) => {
+    of.at = clamp(ms, ...of.window);
+    if (line?.ownerSVGElement !== of.svg) { line?.remove(); line = make(of.svg, "line", "at"); }
+    const x = place(of, of.at), bottom = Math.max(0, ...of.lanes.map((lane) => lane.base));
+    for (const [name, value] of [["x1", x], ["x2", x], ["y1", 0], ["y2", bottom]]) line.setAttribute(name, value);
     const values = of.lanes.filter((lane) => !lane.lane.classList.contains("off")).map((lane) => {
       const step = lane.steps.find((one) => of.at >= one.from && one.to > of.at) ?? lane.steps.at(-1);
       return `${lane.name.textContent}  ${step ? shown(step.bps) : "–"}`;
     });
-    readout.textContent = [`${(of.at / 1000).toFixed(2)} s`, ...values].join("\n");
-    const box = of.svg.getBoundingClientRect(), view = of.svg.viewBox.baseVal;
-    const at = box.left + x / view.width * box.width;
-    readout.style.left = `${clamp(at + 12, 4, Math.max(4, innerWidth - readout.offsetWidth - 4))}px`;
-    readout.style.top = `${clamp(box.top - readout.offsetHeight - 4, 4, innerHeight)}px`;
+    tell([`${(of.at / 1000).toFixed(2)} s`, ...values].join("\n"));
+    put(of.svg, x, 0);
   };
 
   const x = (svg, event) => {
@@ -131,7 +137,45 @@
     const svg = event.target.closest?.(CHARTS);
     if (svg && event.button === 0 && !event.target.closest(".dev")) drag = { svg, from: x(svg, event), area: null };
   });
+  // A heat map: the load of the member and moment below the pointer, and where that is by keys.
+  const maps = new WeakMap();
+  const heat = (svg) => {
+    if (maps.has(svg)) return maps.get(svg);
+    const rows = svg.dataset.loads.split("\n").map((row) => {
+      const [y, runs, ...name] = row.split("|");
+      const loads = runs.split(" ").flatMap((run) => {
+        const [load, count] = run.split("x").map(Number);
+        return Array(count || 1).fill(load);
+      });
+      return { name: name.join("|"), y: Number(y), loads };
+    });
+    const [[left, right], [from, to]] = [svg.dataset.span, svg.dataset.ends].map((two) => two.split(" ").map(Number));
+    const made = { svg, rows, left, right, from, to, height: Number(svg.dataset.row), row: 0, column: 0 };
+    maps.set(svg, made);
+    return made;
+  };
+  const point = (of) => {
+    const row = of.rows[of.row], load = row.loads[of.column], width = (of.right - of.left) / row.loads.length;
+    const seconds = (of.from + (of.column + 0.5) / row.loads.length * (of.to - of.from)) / 1000;
+    if (line?.ownerSVGElement !== of.svg) { line?.remove(); line = make(of.svg, "rect", "cell"); }
+    const sizes = [["x", of.left + of.column * width], ["y", row.y], ["width", width], ["height", of.height]];
+    for (const [name, value] of sizes) line.setAttribute(name, value);
+    tell(`${seconds.toFixed(2)} s\n${row.name}  ${(load / 10).toFixed(1)} % of its link`);
+    put(of.svg, of.left + (of.column + 0.5) * width, row.y);
+  };
+  const pointed = (svg, event) => {
+    const of = heat(svg), box = svg.getBoundingClientRect();
+    const y = (event.clientY - box.top) / box.height * svg.viewBox.baseVal.height;
+    const row = of.rows.findIndex((one) => y >= one.y && one.y + of.height > y);
+    const part = (x(svg, event) - of.left) / (of.right - of.left);
+    if (row === -1 || 0 > part || part >= 1) return hide();
+    [of.row, of.column] = [row, Math.floor(part * of.rows[row].loads.length)];
+    point(of);
+  };
+
   document.addEventListener("pointermove", (event) => {
+    const map = drag ? null : event.target.closest?.(MAPS);
+    if (map) return pointed(map, event);
     const svg = drag?.svg ?? event.target.closest?.(CHARTS);
     if (!svg) return hide();
     const of = chart(svg), at = clamp(x(svg, event), of.left, of.right);
@@ -172,6 +216,16 @@
     const name = event.target.closest?.("g[data-kbps] .dev");
     if (name) toggle(name);
   });
+  const walk = (event) => {
+    const of = heat(event.target), row = of.rows[of.row];
+    const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+    if (event.key === "Escape") return hide();
+    if (!steps[event.key]) return;
+    event.preventDefault();
+    of.row = clamp(of.row + steps[event.key][0], 0, of.rows.length - 1);
+    of.column = clamp(of.column + steps[event.key][1], 0, row.loads.length - 1);
+    point(of);
+  };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.matches?.("g[data-kbps] .dev")) {
@@ -179,6 +233,7 @@
       event.preventDefault();
       return toggle(event.target);
     }
+    if (event.target.matches?.(MAPS)) return walk(event);
     if (!event.target.matches?.(CHARTS)) return;
     const of = chart(event.target), span = of.window[1] - of.window[0];
     const around = (size) => zoom(of.svg, [of.at - size / 2, of.at + size / 2]);
@@ -193,22 +248,30 @@
     keys[event.key]();
     if (event.key !== "Escape") show(of, of.at);
   });
-  document.addEventListener("focusout", (event) => { if (event.target.matches?.(CHARTS)) hide(); });
+  document.addEventListener("focusout", (event) => { if (event.target.matches?.(`${CHARTS}, ${MAPS}`)) hide(); });
 
   // What can be reached by keyboard, and a line that says what there is.
   const prepare = () => {
+    const explain = (svg, text) => {
+      const traffic = svg.closest(".traffic");
+      if (traffic.nextElementSibling?.matches(".keys")) return;
+      const keys = document.createElement("p");
+      keys.className = "quiet keys";
+      keys.textContent = text;
+      traffic.after(keys);
+    };
     for (const svg of document.querySelectorAll(`${CHARTS}:not([tabindex])`)) {
       svg.setAttribute("tabindex", "0");
       svg.setAttribute("role", "group");
       for (const name of svg.querySelectorAll("g[data-kbps] .dev")) {
         for (const [key, value] of [["tabindex", "0"], ["role", "button"], ["aria-pressed", "true"]]) name.setAttribute(key, value);
       }
-      const traffic = svg.closest(".traffic");
-      if (traffic.nextElementSibling?.matches(".keys")) continue;
-      const keys = document.createElement("p");
-      keys.className = "quiet keys";
-      keys.textContent = "Pointer or ← →: values. Drag, or + and −: zoom; double click or 0: everything. A member’s name switches it off.";
-      traffic.after(keys);
+      explain(svg, "Pointer or ← →: values. Drag, or + and −: zoom; double click or 0: everything. A member’s name switches it off.");
+    }
+    for (const svg of document.querySelectorAll(`${MAPS}:not([tabindex])`)) {
+      svg.setAttribute("tabindex", "0");
+      svg.setAttribute("role", "group");
+      explain(svg, "Pointer or arrow keys: the load of one link at one moment.");
     }
   };
   prepare();

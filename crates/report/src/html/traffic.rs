@@ -15,7 +15,7 @@ use crate::series::{Interval, member_series};
 use crate::svg::{hue, px, steps};
 
 /// The busy hosts' teams, sent and received apart.
-pub(super) fn section(run: &Run, samples: &[Sample]) -> Markup {
+pub fn section(run: &Run, samples: &[Sample]) -> Markup {
     let groups = busy_groups(run);
     if groups.is_empty() {
         return html! { p.quiet { "No host of this run has a team, so no member was sampled." } };

@@ -75,10 +75,7 @@ pub(crate) fn notes(judged: &[Judged<'_>]) -> Vec<String> {
     }
     let count = |verdict| judged.iter().filter(|one| one.verdict == verdict).count();
     let (holds, missed, undecided) = (count(Verdict::Holds), count(Verdict::Missed), count(Verdict::Undecided));
-    notes.push(format!(
-        "Of {} expectations {holds} hold, {missed} are missed, {undecided} are undecided.",
-        judged.len()
-    ));
+    notes.push(format!("Expectations: {holds} held, {missed} missed, {undecided} undecided."));
     notes
 }
 
