@@ -96,14 +96,18 @@ fn show(args: &Args, mut look: Look, signals: &Signals) -> Result<(), Failure> {
     if let Some(name) = &only {
         find(&rows(None, &look().map_err(Failure::failed)?, Some(name)), name)?;
     }
-    let has_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-        && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb");
-    let model = Model::new(only, has_colour);
+    let model = Model::new(only, has_colour());
     match top::run(model, interval, signals, look) {
-        Ok(Ended::ByUser) => Ok(()),
+        Ok(Ended::ByUser | Ended::ByInterrupt) => Ok(()),
         Ok(Ended::BySignal) => Err(Failure::interrupted("stopped by a signal")),
         Err(error) => Err(Failure::failed(error)),
     }
+}
+
+/// Whether the terminal is to have colours.
+pub(crate) fn has_colour() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
 /// Without a terminal.

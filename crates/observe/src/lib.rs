@@ -2,7 +2,8 @@
 //!
 //! [`host`] reads teams of nicteam by their control sockets, bonds of the kernel by netlink and `/proc/net/bonding`, bonds of
 //! Open vSwitch by the control socket of `ovs-vswitchd`, and teams of teamd by `teamdctl`. It changes nothing. What it may
-//! not read it names ([`Host::unseen`]). [`Sampler`] reads counters, with one netlink request for all devices.
+//! not read it names ([`Host::unseen`]). [`Observer`] does it again and again: it keeps its connections to the teams, and has the
+//! counters of all devices beside. [`Sampler`] reads counters alone, with one netlink request for all devices.
 //!
 //! The types are those of crate `bundles`. All of it works in the network namespace of the calling thread, except for Open
 //! vSwitch, whose daemon is found by its files.
@@ -10,6 +11,7 @@
 
 mod host;
 mod kernel;
+mod observer;
 mod openvswitch;
 mod sampler;
 mod team;
@@ -27,23 +29,16 @@ use host::{mac, named};
 
 pub use host::Host;
 pub use nicteam_bundles as bundles;
+pub use observer::{Look, Observer};
 pub use sampler::Sampler;
+pub use team::Teams;
 
 /// Reads the bundles of this network namespace.
 ///
 /// # Errors
 /// The kernel does not list its devices.
 pub fn host() -> Result<Host> {
-    let mut netlink = Netlink::open()?;
-    let links = netlink.links()?;
-    let mut host = Host::default();
-    team::read(&mut host, &links);
-    kernel::read(&mut host, &links, &mut netlink);
-    teamd::read(&mut host, &links);
-    openvswitch::read(&mut host);
-    complete_all(&mut host.bundles, &links);
-    host.bundles.sort_by(|one, other| one.name.cmp(&other.name));
-    Ok(host)
+    Ok(Observer::open()?.look()?.host)
 }
 
 /// Reads the bonds of the `ovs-vswitchd` that has this control socket.
@@ -52,13 +47,9 @@ pub fn host() -> Result<Host> {
 /// Nobody listens there, or does not answer.
 pub fn openvswitch_at(socket: &Path) -> Result<Vec<Bundle>> {
     let mut bonds = openvswitch::bonds_at(socket)?;
-    complete_all(&mut bonds, &Netlink::open()?.links()?);
+    let (links, ethtool) = (Netlink::open()?.links()?, Ethtool::open().ok());
+    bonds.iter_mut().for_each(|bundle| complete(bundle, &links, ethtool.as_ref()));
     Ok(bonds)
-}
-
-fn complete_all(bundles: &mut [Bundle], links: &[Link]) {
-    let ethtool = Ethtool::open().ok();
-    bundles.iter_mut().for_each(|bundle| complete(bundle, links, ethtool.as_ref()));
 }
 
 /// What the devices say, where the bundle's own program did not.

@@ -1,6 +1,6 @@
 //! Counters of all devices.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nicteam_bundles::{Counters, Sample};
 use nicteam_netlink::{Link, LinkStats, Netlink};
@@ -28,10 +28,14 @@ impl Sampler {
     /// The kernel does not list its devices.
     pub fn sample(&mut self) -> Result<Sample> {
         let links = self.netlink.links()?;
-        let at = self.begun.elapsed();
-        let devices = links.into_iter().map(|Link { name, index, stats, .. }| (name, (index, counters(stats))));
-        Ok(Sample { at, devices: devices.collect() })
+        Ok(sample(self.begun.elapsed(), links))
     }
+}
+
+/// The counters of these devices.
+pub(crate) fn sample(at: Duration, links: Vec<Link>) -> Sample {
+    let devices = links.into_iter().map(|Link { name, index, stats, .. }| (name, (index, counters(stats))));
+    Sample { at, devices: devices.collect() }
 }
 
 fn counters(stats: LinkStats) -> Counters {

@@ -3,10 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use nicteam_bundles::Kind;
-use nicteam_daemon::control::Client;
 use nicteam_daemon::{Entry, Happened};
-use nicteam_observe::Sampler;
+use nicteam_observe::{Look, Observer};
 use nicteam_sys::Result;
 
 use crate::snapshot::{Happening, Snapshot, Tally};
@@ -17,7 +15,7 @@ const REMEMBERED: usize = 200;
 /// Looks at the bundles of the calling thread's network namespace, and counts what happens between two looks.
 #[derive(Debug)]
 pub struct Watcher {
-    sampler: Sampler,
+    observer: Observer,
     teams: BTreeMap<String, Heard>,
     happenings: VecDeque<Happening>,
 }
@@ -37,7 +35,7 @@ impl Watcher {
     /// # Errors
     /// The kernel gives no netlink socket.
     pub fn open() -> Result<Watcher> {
-        Ok(Watcher { sampler: Sampler::open()?, teams: BTreeMap::new(), happenings: VecDeque::new() })
+        Ok(Watcher { observer: Observer::open()?, teams: BTreeMap::new(), happenings: VecDeque::new() })
     }
 
     /// How the host is now. A team whose process does not answer may keep this waiting.
@@ -47,19 +45,16 @@ impl Watcher {
     pub fn look(&mut self) -> Result<Snapshot> {
         let begun = Instant::now();
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let mut snapshot = Snapshot { unix, host: nicteam_observe::host()?, ..Snapshot::default() };
-        let ours = snapshot.host.bundles.iter().filter(|bundle| bundle.kind == Kind::Nicteam);
-        // One that did not answer a moment ago is not asked again.
-        for bundle in ours.filter(|bundle| bundle.unseen.is_empty()) {
-            let Ok(mut client) = Client::watch(&bundle.name) else { continue };
-            let Ok(status) = client.status() else { continue };
-            snapshot.teams.insert(bundle.name.clone(), status);
-            if let Ok(entries) = client.events() {
-                self.hear(&bundle.name, client.pid(), &entries);
+        let Look { host, statuses, sample } = self.observer.look()?;
+        for team in statuses.keys() {
+            let Some(pid) = self.observer.teams.pid(team) else { continue };
+            // Another process counts its events anew.
+            let heard = self.teams.get(team).filter(|heard| heard.pid == pid).map_or(0, |heard| heard.number);
+            if let Some(entries) = self.observer.teams.events_after(team, heard) {
+                self.hear(team, pid, &entries);
             }
         }
-        // Last, so that the counters are as new as the rest at least.
-        snapshot.sample = self.sampler.sample()?;
+        let mut snapshot = Snapshot { unix, host, sample, teams: statuses, ..Snapshot::default() };
         snapshot.tallies = self.teams.iter().map(|(team, heard)| (team.clone(), heard.tally)).collect();
         snapshot.happenings = self.happenings.iter().cloned().collect();
         snapshot.took = begun.elapsed();

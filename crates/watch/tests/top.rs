@@ -26,7 +26,7 @@ fn drawn(model: &Model, width: u16, height: u16) -> String {
 
 /// Compares with a file; NICTEAM_BLESS=1 writes it.
 #[track_caller]
-fn assert_snapshot(name: &str, text: &str) {
+pub(crate) fn assert_snapshot(name: &str, text: &str) {
     let path = format!("{}/tests/snapshots/{name}.txt", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("NICTEAM_BLESS").is_some() {
         return std::fs::write(path, text).unwrap();

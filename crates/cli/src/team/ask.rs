@@ -197,7 +197,7 @@ pub(super) fn events(events: &Events) -> Result<(), Failure> {
         false => say::data_to_reader(say::visible(entry) + "\n"),
     };
     if !events.follow {
-        return client.events()?.iter().try_for_each(|entry| print(entry).map(drop));
+        return client.events_after(0)?.iter().try_for_each(|entry| print(entry).map(drop));
     }
     for entry in client.follow()? {
         if !print(&entry?)? {

@@ -61,7 +61,7 @@ fn last(team: &str) -> Result<Vec<u8>, Failure> {
         }
         Err(refusal) => return Err(refusal.into()),
     };
-    let (status, events) = (client.status()?, client.events()?);
+    let (status, events) = (client.status()?, client.events_after(0)?);
     Ok([head(&about(&status, &events)), client.recording()?].concat())
 }
 

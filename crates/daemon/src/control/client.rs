@@ -15,7 +15,7 @@ use crate::{Entry, Error, TeamStatus};
 
 /// The longest answer, bytes.
 const LONGEST: u64 = 4 * 1024 * 1024;
-/// How long a process may take to say who it is.
+/// How long a process may take to say who it is, and to answer those who only look.
 const GREETING: Duration = Duration::from_secs(10);
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -77,7 +77,8 @@ impl Client {
             Some(errno) if errno == Errno::EAGAIN as i32 => no_answer(team, peer.pid),
             _ => refusal,
         })?;
-        client.stream.get_ref().set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+        let patience = if suffix == STATUS { GREETING } else { PATIENCE };
+        client.stream.get_ref().set_read_timeout(Some(patience)).map_err(failed)?;
         match greeting {
             Some(Answer::Hello { protocol: PROTOCOL, pid, .. }) => {
                 client.pid = pid;
@@ -119,10 +120,12 @@ impl Client {
         }
     }
 
-    /// The events that the team has kept.
-    pub fn events(&mut self) -> Result<Vec<Entry>, Refusal> {
+    /// The events that the team has kept, with a greater number than this.
+    pub fn events_after(&mut self, number: u64) -> Result<Vec<Entry>, Refusal> {
+        // Processes of earlier versions know the first of the two requests alone.
+        let request = if number == 0 { Request::Events } else { Request::EventsAfter { number } };
         let mut entries = Vec::new();
-        let mut answer = self.ask(&Request::Events)?;
+        let mut answer = self.ask(&request)?;
         while let Answer::Event(entry) = answer {
             entries.push(entry);
             answer = self.hear()?.ok_or_else(|| self.ended())?;
@@ -155,8 +158,7 @@ impl Client {
         self.wait_for_the_end()
     }
 
-    /// Ends the process and leaves the team as it is; returns when another
-    /// process may run it.
+    /// Ends the process and leaves the team as it is; returns when another process may run it.
     pub fn replace(mut self) -> Result<(), Refusal> {
         self.order(&Request::Leave)?;
         self.wait_for_the_end()
@@ -229,8 +231,7 @@ fn no_answer(team: &str, pid: i32) -> Refusal {
     )
 }
 
-/// Waits until nobody runs the team any more: a process that was killed, or told
-/// to end, has its lock for a moment.
+/// Waits until nobody runs the team any more: a process that was killed, or told to end, has its lock for a moment.
 ///
 /// # Errors
 /// It does not end within a minute.

@@ -48,11 +48,14 @@ pub enum Request {
         /// Enable it.
         enable: bool,
     },
-    /// Tell the events kept so far, one [`Answer::Event`] each, then
-    /// [`Answer::Done`].
+    /// Tell the events kept so far, one [`Answer::Event`] each, then [`Answer::Done`].
     Events,
-    /// The same, then go on with each event when it happens. Nothing more can
-    /// be asked over this connection.
+    /// The same of those with a greater number.
+    EventsAfter {
+        /// The number.
+        number: u64,
+    },
+    /// All, then go on with each event when it happens. Nothing more can be asked over this connection.
     Follow,
     /// What was it told lately? [`Answer::Recording`]. Over the socket of those who may change it.
     Record,
@@ -65,7 +68,7 @@ pub enum Request {
 impl Request {
     /// True for what changes the team or ends its process.
     pub(super) fn changes(&self) -> bool {
-        !matches!(self, Request::Status | Request::Events | Request::Follow | Request::Record)
+        !matches!(self, Self::Status | Self::Events | Self::EventsAfter { .. } | Self::Follow | Self::Record)
     }
 }
 

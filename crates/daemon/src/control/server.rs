@@ -26,8 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How often a follower of a quiet team is looked after.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Serves a team's sockets until it is dropped; then every answer that is due
-/// has been given.
+/// Serves a team's sockets until it is dropped; then every answer that is due has been given.
 #[derive(Debug)]
 pub(crate) struct Server {
     /// Closed to end the thread.
@@ -214,8 +213,9 @@ fn answer(stream: &UnixStream, team: &TeamHandle, request: Request) -> io::Resul
         Request::EnableMember { device, enable } => done(team.enable(&device, enable).map(nothing)),
         Request::Activate { device } => done(team.activate(&device).map(nothing)),
         Request::Remove => done(team.remove().map(nothing)),
-        Request::Events | Request::Follow | Request::Record | Request::Leave => {
-            for entry in team.journal().after(0) {
+        Request::Events | Request::EventsAfter { .. } | Request::Follow | Request::Record | Request::Leave => {
+            let number = if let Request::EventsAfter { number } = request { number } else { 0 };
+            for entry in team.journal().after(number) {
                 say(stream, &Answer::Event(entry))?;
             }
             Answer::Done(Done::default())

@@ -63,7 +63,7 @@ impl Model {
     pub fn draw(&self, frame: &mut Frame<'_>) {
         let area = frame.area();
         let Some(view) = &self.view else {
-            frame.render_widget(Paragraph::new("nicteam top: reading the bundles of this host ..."), area);
+            frame.render_widget(Paragraph::new("reading the bundles ..."), area);
             return;
         };
         let shows_events = self.has_events && area.height >= ROOM_FOR_EVENTS && !view.events.is_empty();
@@ -97,6 +97,7 @@ impl Model {
         };
         let (unit, sort) = (self.unit.title(), self.sort.title());
         let text = match width {
+            _ if !view.title.is_empty() => format!("{}  {bundles}  {unit}{paused}", view.title),
             70.. => format!("nicteam top  {time}  {bundles}  {unit}  sorted by {sort}{paused}"),
             _ => format!("{time}  {bundles}  {unit}{paused}"),
         };
@@ -201,7 +202,7 @@ impl Model {
         };
         let style = match member.state.as_str() {
             "sends" => Style::new(),
-            "standby" => self.style(Color::Blue),
+            "standby" | "idle" => self.style(Color::Blue),
             _ => self.style(Color::Red),
         };
         let lost = if member.lost > 0 { short(member.lost as f64) } else { "0".to_owned() };

@@ -10,8 +10,11 @@ mod rows;
 mod run;
 mod units;
 
+pub use nicteam_bundles::Rate;
+
 pub use model::{Key, Model, Sort};
 pub use plain::table;
 pub use rows::{BundleRow, MemberRow, View, rows};
-pub use run::{Ended, Error, run};
+pub use run::{Ended, Error, Seen, follow, run};
 pub use units::Unit;
+pub(crate) use units::fit;

@@ -9,6 +9,8 @@ use crate::snapshot::Snapshot;
 pub enum Key {
     /// The end.
     Quit,
+    /// The end of the view, and of what it shows.
+    Interrupt,
     /// Stop the view, or let it go on.
     Pause,
     /// The next order.
@@ -101,11 +103,17 @@ impl Model {
     /// Takes a look at the host. A paused view stays as it is.
     pub fn see(&mut self, now: Snapshot) {
         if !self.is_paused {
-            let mut view = rows(self.before.as_ref(), &now, self.only.as_deref());
+            self.show(rows(self.before.as_ref(), &now, self.only.as_deref()));
+        }
+        self.before = Some(now);
+    }
+
+    /// Takes what is to be shown. A paused view stays as it is.
+    pub fn show(&mut self, mut view: View) {
+        if !self.is_paused {
             self.sort.apply(&mut view.bundles);
             self.view = Some(view);
         }
-        self.before = Some(now);
     }
 
     /// What is shown, if there was a look.
@@ -116,7 +124,7 @@ impl Model {
     /// Does what a key means; false: it is the end.
     pub fn press(&mut self, key: Key) -> bool {
         match key {
-            Key::Quit => return false,
+            Key::Quit | Key::Interrupt => return false,
             Key::Pause => self.is_paused = !self.is_paused,
             Key::Unit => self.unit = self.unit.next(),
             Key::Events => self.has_events = !self.has_events,

@@ -10,6 +10,9 @@ use crate::snapshot::{Happening, Snapshot};
 /// All that is shown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct View {
+    /// What it shows, where that is not this host: a run of the lab.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
     /// When, milliseconds of Unix time.
     pub unix_ms: u64,
     /// Between the two looks, seconds; 0 of a first look, which has no rates.
@@ -54,7 +57,7 @@ pub struct BundleRow {
 pub struct MemberRow {
     /// Its device.
     pub name: String,
-    /// `sends`, `standby`, `down`, `no carrier`.
+    /// `sends`, `standby`, `down`, `no carrier`; in the lab also `idle`.
     pub state: String,
     /// What its link carries.
     pub rate: Rate,
@@ -81,6 +84,7 @@ pub fn rows(before: Option<&Snapshot>, now: &Snapshot, only: Option<&str>) -> Vi
         now.host.bundles.iter().filter(wanted).map(|bundle| row(bundle, now.team(bundle), &rates)).collect();
     let of_shown = |event: &&Happening| bundles.iter().any(|bundle| bundle.name == event.team);
     View {
+        title: String::new(),
         unix_ms: u64::try_from(now.unix.as_millis()).unwrap_or(u64::MAX),
         seconds: rates.seconds,
         events: now.happenings.iter().filter(of_shown).cloned().collect(),

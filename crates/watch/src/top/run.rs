@@ -11,6 +11,7 @@ use nix::sys::signal::Signal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::model::{Key, Model};
+use super::rows::View;
 use crate::snapshot::Snapshot;
 
 /// How long a key may take until it has its effect.
@@ -21,8 +22,19 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub enum Ended {
     /// The user asked for it.
     ByUser,
-    /// A signal asked for it.
+    /// The user pressed Ctrl-C.
+    ByInterrupt,
+    /// A signal asked for it, or what was looked at has ended.
     BySignal,
+}
+
+/// What the view is told.
+#[derive(Clone, Debug)]
+pub enum Seen {
+    /// A look at the host.
+    Host(Box<Snapshot>),
+    /// What is to be shown, with its rates.
+    View(Box<View>),
 }
 
 /// Why there is no view any more.
@@ -42,7 +54,7 @@ pub enum Error {
 /// # Errors
 /// The terminal refuses, or the host cannot be read.
 pub fn run(
-    mut model: Model,
+    model: Model,
     interval: Duration,
     signals: &Signals,
     mut look: impl FnMut() -> Result<Snapshot, String> + Send + 'static,
@@ -50,7 +62,7 @@ pub fn run(
     let (tell, looks) = channel();
     std::thread::Builder::new().name("look".to_owned()).spawn(move || {
         // Ends when nobody hears it any more.
-        while tell.send(look()).is_ok() {
+        while tell.send(look().map(|look| Seen::Host(Box::new(look)))).is_ok() {
             std::thread::sleep(interval);
             if has_hung_up() {
                 // The thread that reads keys reads nothing for ever, and there is no terminal to restore.
@@ -58,9 +70,23 @@ pub fn run(
             }
         }
     })?;
+    follow(model, &looks, || {
+        signals.next().map(|signal| signal.is_some()).map_err(|error| Error::Look(error.to_string()))
+    })
+}
+
+/// Shows what comes until the user or `is_over` ends it.
+///
+/// # Errors
+/// The terminal refuses, nothing can come any more, or `is_over` says so.
+pub fn follow(
+    mut model: Model,
+    looks: &Receiver<Result<Seen, String>>,
+    is_over: impl FnMut() -> Result<bool, Error>,
+) -> Result<Ended, Error> {
     // Also restores the terminal when something panics.
     let mut terminal = ratatui::try_init()?;
-    let shown = show(&mut terminal, &mut model, signals, &looks);
+    let shown = show(&mut terminal, &mut model, looks, is_over);
     let restored = ratatui::try_restore();
     let ended = shown?;
     restored?;
@@ -79,31 +105,41 @@ fn has_hung_up() -> bool {
 fn show(
     terminal: &mut ratatui::DefaultTerminal,
     model: &mut Model,
-    signals: &Signals,
-    looks: &Receiver<Result<Snapshot, String>>,
+    looks: &Receiver<Result<Seen, String>>,
+    mut is_over: impl FnMut() -> Result<bool, Error>,
 ) -> Result<Ended, Error> {
+    // A picture that would be the same is not drawn.
+    let mut is_new = true;
     loop {
-        while let Some(look) = next(looks)? {
-            model.see(look);
+        while let Some(seen) = next(looks)? {
+            is_new = true;
+            match seen {
+                Seen::Host(snapshot) => model.see(*snapshot),
+                Seen::View(view) => model.show(*view),
+            }
         }
-        terminal.draw(|frame| model.draw(frame))?;
-        if signals.next().map_err(|error| Error::Look(error.to_string()))?.is_some() {
+        if is_new {
+            terminal.draw(|frame| model.draw(frame))?;
+            is_new = false;
+        }
+        if is_over()? {
             return Ok(Ended::BySignal);
         }
         if event::poll(PATIENCE)? {
-            // A resized terminal is drawn anew at the next turn.
+            // A key, or another size of the terminal.
+            is_new = true;
             if let Event::Key(pressed) = event::read()?
                 && let Some(key) = key(pressed)
                 && !model.press(key)
             {
-                return Ok(Ended::ByUser);
+                return Ok(if key == Key::Interrupt { Ended::ByInterrupt } else { Ended::ByUser });
             }
         }
     }
 }
 
 /// A look that has come.
-fn next(looks: &Receiver<Result<Snapshot, String>>) -> Result<Option<Snapshot>, Error> {
+fn next(looks: &Receiver<Result<Seen, String>>) -> Result<Option<Seen>, Error> {
     match looks.recv_timeout(Duration::ZERO) {
         Ok(look) => look.map(Some).map_err(Error::Look),
         Err(RecvTimeoutError::Timeout) => Ok(None),
@@ -117,7 +153,7 @@ fn key(pressed: KeyEvent) -> Option<Key> {
         return None;
     }
     match pressed.code {
-        KeyCode::Char('c') if pressed.modifiers.contains(KeyModifiers::CONTROL) => Some(Key::Quit),
+        KeyCode::Char('c') if pressed.modifiers.contains(KeyModifiers::CONTROL) => Some(Key::Interrupt),
         KeyCode::Char('q') | KeyCode::Esc => Some(Key::Quit),
         KeyCode::Char('p' | ' ') => Some(Key::Pause),
         KeyCode::Char('s') => Some(Key::Sort),

@@ -64,7 +64,7 @@ pub(super) fn short(number: f64) -> String {
 }
 
 /// At most so many characters; what is cut off is a `~`. Characters that steer a terminal become `?`.
-pub(super) fn fit(text: &str, width: usize) -> String {
+pub(crate) fn fit(text: &str, width: usize) -> String {
     let clean = |character: char| if character.is_control() { '?' } else { character };
     let count = text.chars().count();
     match (count <= width, width) {
