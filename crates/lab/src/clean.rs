@@ -8,12 +8,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nicteam_node::Error;
+use nicteam_record::is_abandoned;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::lab_id::LabId;
-use crate::output::{failed, is_abandoned};
+use crate::output::failed;
 
 /// What was found and removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

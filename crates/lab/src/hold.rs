@@ -6,14 +6,17 @@ use std::time::{Duration, Instant};
 use nicteam_experiment::{Event, Experiment, Run, Topology, Workload};
 use nicteam_netlink::shape::Granularity;
 use nicteam_node::Error;
-use nicteam_node::protocol::{Device, PathSeen, Request};
+use nicteam_node::clock;
+use nicteam_node::protocol::{AgentSample, Device, PathSeen, Request};
 use nicteam_node::task;
+use nicteam_record::{Member, Sample};
 
 use crate::fit::{dataplane, granularity};
 use crate::machine::check_machine;
 use crate::options::Options;
 use crate::run::unless_stopped;
 use crate::testbed::{Deployment, Report, Setting};
+use crate::watch::{LOOK_BACK, of_late};
 use crate::{event, target};
 
 /// A topology that is built; it goes with this value.
@@ -21,7 +24,9 @@ pub struct Held {
     deployment: Box<dyn Deployment>,
     built_in: Duration,
     granularity: Granularity,
-    _reports: mpsc::Receiver<Report>,
+    reports: mpsc::Receiver<Report>,
+    /// Of late, since there is somebody who wants them.
+    samples: Vec<Sample>,
 }
 
 /// Builds the topology of one run of an experiment. `options.output` is not used.
@@ -42,7 +47,7 @@ pub fn hold(experiment: &Experiment, run: &Run, options: &Options) -> Result<Hel
         target::serve(&mut *deployment, &run.topology)?;
         Ok(deployment)
     })?;
-    Ok(Held { deployment, built_in: start.elapsed(), granularity, _reports: inbox })
+    Ok(Held { deployment, built_in: start.elapsed(), granularity, reports: inbox, samples: Vec::new() })
 }
 
 impl Held {
@@ -73,6 +78,31 @@ impl Held {
     /// It cannot be done.
     pub fn carry_out(&mut self, event: &dyn Event) -> Result<(), Error> {
         event::carry_out(event, &mut *self.deployment).map(drop)
+    }
+
+    /// Has every node count what its links carry, for [`Held::carried`].
+    ///
+    /// # Errors
+    /// A node cannot.
+    pub fn sample(&mut self, interval: Duration) -> Result<(), Error> {
+        self.deployment.call_all(&Request::Sample { interval_ms: interval.as_millis() as u64 }).map(drop)
+    }
+
+    /// What members carried of late ([`crate::LOOK_BACK`]), and what nodes have told since the last time.
+    pub fn carried(&mut self) -> (Vec<Member>, Vec<(String, String)>) {
+        let (now_ms, mut told) = (clock::monotonic_ns() as f64 / 1e6, Vec::new());
+        for report in self.reports.try_iter() {
+            match report {
+                Report::Sample(host, AgentSample { at_ns, members, .. }) => {
+                    self.samples.push(Sample { t_ms: at_ns as f64 / 1e6, host, members, ..Sample::default() });
+                }
+                Report::Notice(node, notice) => told.push((node, notice.text)),
+                Report::Lost(node, what) => told.push((node, what)),
+                Report::Ended(node) => told.push((node, "has ended".to_owned())),
+            }
+        }
+        self.samples.retain(|sample| sample.t_ms >= now_ms - 4e3 * LOOK_BACK.as_secs_f64());
+        (of_late(&self.samples, now_ms), told)
     }
 
     /// Every device of every node, by node.

@@ -48,3 +48,4 @@ pub use options::Options;
 pub use programs::check_programs;
 pub use progress::Progress;
 pub use run::{Outcome, default_output, run};
+pub use watch::LOOK_BACK;

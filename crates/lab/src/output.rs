@@ -5,16 +5,14 @@
 //! marks it as being written; the lock goes with the process that writes.
 
 use std::fs::{self, File};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use nicteam_node::Error;
-use nix::fcntl::{Flock, FlockArg, OFlag};
+use nicteam_record::{MARK, RUNNING, is_abandoned};
+use nix::fcntl::{Flock, FlockArg};
 
 /// Ending of a folder that is not whole.
 const PARTIAL: &str = ".partial";
-/// The file that marks a folder as a bundle in the making.
-const MARK: &str = ".nicteam-unfinished";
 
 /// A folder in the making; it goes with this value unless it is finished.
 #[derive(Debug)]
@@ -46,8 +44,9 @@ impl Output {
         }
         let mark = partial.join(MARK);
         let file = File::create(&mark).map_err(failed("write", &mark))?;
-        let lock = Flock::lock(file, FlockArg::LockExclusiveNonblock)
-            .map_err(|(_, errno)| failed("lock", &mark)(errno.into()))?;
+        // Nobody else writes here; who asks whether somebody does holds it for a moment.
+        let lock =
+            Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, errno)| failed("lock", &mark)(errno.into()))?;
         Ok(Output { wanted: wanted.to_owned(), partial, finished: false, _lock: lock })
     }
 
@@ -56,12 +55,12 @@ impl Output {
         &self.partial
     }
 
-    /// Writes a file of the bundle.
+    /// Writes a file of the bundle. Who reads it meanwhile, or after the lab was killed, finds a whole one.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
-        let path = self.partial.join(name);
-        fs::write(&path, bytes).map_err(|error| {
+        let (path, new) = (self.partial.join(name), self.partial.join(".new"));
+        fs::write(&new, bytes).and_then(|()| fs::rename(&new, &path)).map_err(|error| {
             // The bundle may be kept without it; half a file has no place there.
-            let _ = fs::remove_file(&path);
+            let _ = fs::remove_file(&new);
             failed("write", &path)(error)
         })
     }
@@ -70,6 +69,8 @@ impl Output {
     pub(crate) fn finish(mut self) -> Result<PathBuf, Error> {
         let mark = self.partial.join(MARK);
         fs::remove_file(&mark).map_err(failed("remove", &mark))?;
+        // There is none where no run has begun.
+        let _ = fs::remove_file(self.partial.join(RUNNING));
         fs::rename(&self.partial, &self.wanted).map_err(failed("rename", &self.partial))?;
         self.finished = true;
         Ok(self.wanted.clone())
@@ -83,15 +84,6 @@ impl Drop for Output {
             let _ = fs::remove_dir_all(&self.partial);
         }
     }
-}
-
-/// True for a bundle in the making whose lab has ended.
-pub(crate) fn is_abandoned(folder: &Path) -> bool {
-    let locked = |file| Flock::lock(file, FlockArg::LockExclusiveNonblock).is_err();
-    // Whatever a stranger's folder holds by this name: a FIFO is not waited for, a link not followed.
-    let flags = (OFlag::O_NONBLOCK | OFlag::O_NOFOLLOW).bits();
-    let mark = File::options().read(true).custom_flags(flags).open(folder.join(MARK));
-    folder.is_dir() && mark.is_ok_and(|file| file.metadata().is_ok_and(|found| found.is_file()) && !locked(file))
 }
 
 /// A free name for a new bundle: `stem`, or `stem-2` and so on.

@@ -14,7 +14,7 @@ use nicteam_node::clock;
 use nicteam_node::flows::Flows;
 use nicteam_node::protocol::{ConnectionSpec, Done, Notice, Outcomes, Request, Role};
 use nicteam_node::task::{self, Kind, Planned};
-use nicteam_record::{self as record, Bundle, EventKind, Record, Skipped, Unfinished};
+use nicteam_record::{self as record, Bundle, EventKind, RUNNING, Record, Running, SampleLog, Skipped, Unfinished};
 use nicteam_sys::process;
 
 use crate::environment::{busy_now, environment};
@@ -29,7 +29,7 @@ use crate::progress::Progress;
 use crate::testbed::{Deployment, Report, Setting, TeamsSay};
 use crate::timeline::Timeline;
 use crate::watch::Watch;
-use crate::{event, files, outcomes, programs, recorded, target, traffic_tests};
+use crate::{event, files, outcomes, programs, recorded, summed, target, traffic_tests};
 
 /// What running an experiment left.
 #[derive(Debug)]
@@ -94,32 +94,7 @@ fn record(
     };
     let setting = Setting { binary: options.binary.clone(), dataplane: kind, granularity, smooth: false };
     let carrier = Carrier { interval: experiment.interval, options, setting: &setting, output };
-    let mut runs = Vec::new();
-    let mut failed = None;
-    for (number, run) in (1..).zip(&experiment.runs) {
-        if let Some(left_out) = skipped.iter().find(|skipped| skipped.run == run.name) {
-            progress.run_is_skipped(run, number, experiment.runs.len(), &left_out.reason);
-            continue;
-        }
-        progress.run_begins(run, number, experiment.runs.len());
-        match unless_stopped(|| carrier.undisturbed(run, progress)) {
-            Ok(mut done) => {
-                (options.explain)(&mut done);
-                if let Some(trouble) = done.relay_trouble() {
-                    progress.notice("impaired links", &trouble);
-                }
-                progress.run_ends(&done);
-                runs.push(done);
-            }
-            Err(error) if runs.is_empty() => return Err(error),
-            Err(error) => {
-                failed = Some((run, error));
-                break;
-            }
-        }
-    }
-    let unfinished =
-        failed.as_ref().map(|(run, error)| Unfinished { run: run.name.clone(), reason: error.to_string() });
+    progress.begins(&experiment.name, &experiment.runs);
     let own = |team: &Team| team.engine == recorded::OWN_ENGINE;
     let has_teams = experiment.runs.iter().any(|run| run.topology.teams.iter().any(own));
     let record = Record {
@@ -139,12 +114,45 @@ fn record(
             order: experiment.runs.iter().map(|run| run.name.clone()).collect(),
             expect: experiment.expected(),
         },
-        runs,
-        unfinished,
+        runs: Vec::new(),
+        unfinished: None,
         skipped,
     };
-    Ok((record, failed.map(|(_, error)| error)))
+    let mut bundle = Bundle { dir: output.dir().to_owned(), record };
+    let (count, mut failed) = (experiment.runs.len(), None);
+    for (number, run) in (1..).zip(&experiment.runs) {
+        if let Some(left_out) = bundle.record.skipped.iter().find(|skipped| skipped.run == run.name) {
+            progress.run_is_skipped(run, number, count, &left_out.reason);
+            continue;
+        }
+        // A lab that is killed leaves the runs that have ended.
+        bundle.record.unfinished = Some(Unfinished { run: run.name.clone(), reason: KILLED.to_owned() });
+        bundle.write_record()?;
+        output.write(RUNNING, Running { number, count, run: summed::begun(run) }.text().as_bytes())?;
+        progress.run_begins(run, number, count);
+        match unless_stopped(|| carrier.undisturbed(run, progress)) {
+            Ok(mut done) => {
+                (options.explain)(&mut done);
+                if let Some(trouble) = done.relay_trouble() {
+                    progress.notice("impaired links", &trouble);
+                }
+                progress.run_ends(&done);
+                bundle.record.runs.push(done);
+            }
+            Err(error) if bundle.record.runs.is_empty() => return Err(error),
+            Err(error) => {
+                failed = Some((run, error));
+                break;
+            }
+        }
+    }
+    bundle.record.unfinished =
+        failed.as_ref().map(|(run, error)| Unfinished { run: run.name.clone(), reason: error.to_string() });
+    Ok((bundle.record, failed.map(|(_, error)| error)))
 }
+
+/// What the record of a bundle in the making says of the run that goes on.
+const KILLED: &str = "its lab runs, or was killed";
 
 /// The share of the processors that a hypervisor may take away before a run that is to be compared is done again.
 const MOST_STOLEN: f64 = 0.02;
@@ -199,11 +207,11 @@ impl Carrier<'_> {
         early.extend(timeline.hear_of_the_build(&inbox, progress));
         let start_ns = clock::monotonic_ns() + run.warmup.as_nanos() as u64;
         let kinds = options.kinds();
-        let (samples, flows) = (Vec::new(), Flows::default());
+        let (samples, log, flows) = (Vec::new(), SampleLog::begin(output.dir(), &run.name), Flows::default());
         let finite = Finite::new(run, &planned);
         let faults = Faults::default();
         let mut watch =
-            Watch { run, kinds, start_ns, samples, flows, finite, timeline, faults, load: None, ended: None };
+            Watch { run, kinds, start_ns, samples, log, flows, finite, timeline, faults, load: None, ended: None };
         early.into_iter().for_each(|report| watch.take_in(report, progress));
         watch.until(Duration::ZERO, &inbox, progress)?;
         deployment.call_all(&Request::Begin { measured_ms: run.duration.as_millis() as u64 })?;

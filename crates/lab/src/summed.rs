@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nicteam_experiment::{Topology, limit};
+use nicteam_experiment::{Run, Topology, limit};
 use nicteam_node::Error;
 use nicteam_node::flows::Found;
 use nicteam_node::hexadecimal::hexadecimal;
@@ -31,9 +31,8 @@ impl Watch<'_> {
         let measured_ms = self.measured_ms();
         let found = self.flows.attach(&mut self.samples, planned);
         self.samples.sort_by(|a, b| a.t_ms.total_cmp(&b.t_ms).then_with(|| a.host.cmp(&b.host)));
-        let samples = format!("samples/{}.jsonl", self.run.name);
-        let text = lines(&self.samples);
-        output.write(&samples, text.as_bytes())?;
+        let text: String = self.samples.iter().map(record::line).collect();
+        output.write(&record::samples_of(&self.run.name), text.as_bytes())?;
         let window = Window::new(&self.samples, measured_ms);
         let are_found =
             |workload: &str| self.run.workloads.iter().any(|own| own.name == workload && own.task.finds_connections());
@@ -53,54 +52,47 @@ impl Watch<'_> {
         let mut connections: Vec<Connection> = made.chain(found).collect();
         connections.sort_by_key(|connection| connection.index);
         let delivered_bps = connections.iter().fold(0.0, |sum, connection| sum + connection.delivered_bps);
-        let limit = limit(self.run);
         let run = record::Run {
-            name: self.run.name.clone(),
-            variant: variant(self.run),
-            description: self.run.description.clone(),
-            published: self.run.published.clone(),
-            published_of_limit: self.run.published_of_limit,
-            published_rates: self.run.published_rates.clone(),
-            compared_with: self.run.compared_with.clone(),
-            repetition: self.run.repetition.clone(),
-            done_again: 0,
-            traffic_tests: Vec::new(),
-            topology: recorded::topology(&self.run.topology),
             delivered_bps,
-            limit_bps: limit.bps,
-            of_limit: if limit.bps > 0.0 { delivered_bps / limit.bps } else { 0.0 },
-            limit_reason: limit.reason,
             members: window.members(),
-            ports: Vec::new(),
-            buckets: Vec::new(),
             connections,
-            pagp: Vec::new(),
-            one_sided: Vec::new(),
             mac_moves: window.mac_moves(),
-            operations: Vec::new(),
-            transfers: Vec::new(),
-            probes: Vec::new(),
-            targets: Vec::new(),
-            disks: Vec::new(),
-            programs: Vec::new(),
             relayed: window.relayed(),
             events: self.timeline.events(self.start_ns),
             faults: self.faults.with_effects(&self.samples, measured_ms),
-            resources: Vec::new(),
-            machines: Vec::new(),
-            findings: Vec::new(),
-            missing: None,
             cpu: record::Cpu { seconds: window.cpu(), ..cpu },
-            memory: None,
-            smooth_links: self.run.measures_latency_alone(),
             measured_ms,
-            warmup_ms: self.run.warmup.as_secs_f64() * 1e3,
-            delivered_counted_at: DELIVERED_COUNTED_AT.to_owned(),
-            members_counted_at: counted_at(&self.run.topology).to_owned(),
             samples_sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
-            samples,
+            ..begun(self.run)
         };
+        let of_limit = if run.limit_bps > 0.0 { delivered_bps / run.limit_bps } else { 0.0 };
+        let run = record::Run { of_limit, ..run };
         Ok((run, tasks))
+    }
+}
+
+/// What is known of a run ahead of its traffic.
+pub(crate) fn begun(run: &Run) -> record::Run {
+    let limit = limit(run);
+    record::Run {
+        name: run.name.clone(),
+        variant: variant(run),
+        description: run.description.clone(),
+        published: run.published.clone(),
+        published_of_limit: run.published_of_limit,
+        published_rates: run.published_rates.clone(),
+        compared_with: run.compared_with.clone(),
+        repetition: run.repetition.clone(),
+        topology: recorded::topology(&run.topology),
+        limit_bps: limit.bps,
+        limit_reason: limit.reason,
+        smooth_links: run.measures_latency_alone(),
+        measured_ms: run.duration.as_secs_f64() * 1e3,
+        warmup_ms: run.warmup.as_secs_f64() * 1e3,
+        delivered_counted_at: DELIVERED_COUNTED_AT.to_owned(),
+        members_counted_at: counted_at(&run.topology).to_owned(),
+        samples: record::samples_of(&run.name),
+        ..record::Run::default()
     }
 }
 
@@ -142,10 +134,4 @@ fn connection(planned: &Planned, window: &Window<'_>, kinds: &[&'static dyn Kind
         kind.figures(spec, &counted, &mut connection);
     }
     connection
-}
-
-/// A JSON value a line.
-fn lines(samples: &[Sample]) -> String {
-    let line = |sample| serde_json::to_string(sample).expect("a sample has string keys only") + "\n";
-    samples.iter().map(line).collect()
 }

@@ -10,8 +10,8 @@ use nicteam_node::clock;
 use nicteam_node::flows::Flows;
 use nicteam_node::protocol::AgentSample;
 use nicteam_node::task::Kind;
-use nicteam_record::Sample;
 use nicteam_record::measure::Window;
+use nicteam_record::{Member, Sample, SampleLog};
 use nicteam_sys::process;
 
 use crate::fault_effects::Faults;
@@ -20,12 +20,17 @@ use crate::progress::Progress;
 use crate::testbed::Report;
 use crate::timeline::Timeline;
 
+/// How long members' traffic of late has lasted.
+pub const LOOK_BACK: Duration = Duration::from_millis(500);
+
 /// Gathers what the agents report in one run.
 pub(crate) struct Watch<'a> {
     pub(crate) run: &'a Run,
     pub(crate) kinds: &'static [&'static dyn Kind],
     pub(crate) start_ns: u64,
     pub(crate) samples: Vec<Sample>,
+    /// The same, for those who follow the run, and for those who find what a killed lab has left.
+    pub(crate) log: SampleLog,
     pub(crate) flows: Flows,
     pub(crate) finite: Finite,
     pub(crate) timeline: Timeline,
@@ -116,7 +121,9 @@ impl Watch<'_> {
                     self.end(host.clone(), error);
                 }
                 self.flows.take_in(self.samples.len(), flows);
-                self.samples.push(Sample { t_ms, host, cpu_ms, members, connections, relayed, mac_moves });
+                let sample = Sample { t_ms, host, cpu_ms, members, connections, relayed, mac_moves };
+                self.log.add(&sample);
+                self.samples.push(sample);
             }
             Report::Ended(node) => self.end(node, "has ended in the middle of a run".to_owned()),
             Report::Lost(node, what) => self.end(node, what),
@@ -127,22 +134,28 @@ impl Watch<'_> {
         }
     }
 
-    /// Shows members' traffic of the last half second.
-    fn show(&self, now_ns: u64, progress: &mut dyn Progress) {
-        const LOOK_BACK_MS: f64 = 500.0;
+    /// Shows members' traffic of late.
+    fn show(&mut self, now_ns: u64, progress: &mut dyn Progress) {
+        self.log.flush();
         let now_ms = (now_ns as i128 - self.start_ns as i128) as f64 / 1e6;
-        let from_ms = now_ms - LOOK_BACK_MS;
-        let recent: Vec<Sample> = self
-            .samples
-            .iter()
-            .filter(|sample| sample.t_ms >= from_ms - LOOK_BACK_MS)
-            .map(|sample| Sample { t_ms: sample.t_ms - from_ms, ..sample.clone() })
-            .collect();
-        let members = Window::new(&recent, LOOK_BACK_MS).members();
+        let members = of_late(&self.samples, now_ms);
         let t = Duration::from_secs_f64(now_ms.abs() / 1e3);
         if let Some((done_bytes, all_bytes)) = self.finite.progress() {
             progress.carried(done_bytes, all_bytes);
         }
         progress.traffic(self.run, t, now_ms < 0.0, &members);
     }
+}
+
+/// What members carried in the time before a moment that [`LOOK_BACK`] names.
+pub(crate) fn of_late(samples: &[Sample], now_ms: f64) -> Vec<Member> {
+    let length_ms = LOOK_BACK.as_secs_f64() * 1e3;
+    let from_ms = now_ms - length_ms;
+    // They come in order, but for what takes its way over a network.
+    let recent = samples.iter().rev().take_while(|sample| sample.t_ms >= from_ms - 2.0 * length_ms);
+    let recent: Vec<Sample> = recent
+        .map(|sample| Sample { t_ms: sample.t_ms - from_ms, connections: Vec::new(), ..sample.clone() })
+        .collect();
+    let in_order: Vec<Sample> = recent.into_iter().rev().collect();
+    Window::new(&in_order, length_ms).members()
 }

@@ -64,6 +64,11 @@ impl Folder {
         Ok(found)
     }
 
+    /// Opens a file of at most `max_bytes` to be read in parts.
+    pub fn file_of(&self, name: &str, max_bytes: u64) -> Result<File, BundleError> {
+        Ok(self.file(name, max_bytes)?.inner)
+    }
+
     /// Writes a text file: into a new one, which then takes the name. What had the name before is
     /// not written to; if that is no regular file, it stays and this fails.
     pub fn write(&self, name: &str, text: &str) -> Result<(), BundleError> {

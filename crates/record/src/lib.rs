@@ -18,6 +18,7 @@ mod fault;
 mod finding;
 mod folder;
 mod machine;
+mod making;
 pub mod measure;
 mod names;
 mod numbers;
@@ -43,6 +44,7 @@ pub use fault::{Fault, Resources};
 pub use finding::{Finding, LinkLoad, LinkLoads, Side};
 pub use folder::Folder;
 pub use machine::{Cpu, HostCpu, Memory};
+pub use making::{MARK, RUNNING, Running, SampleLog, is_abandoned, line, samples_of};
 pub use names::names;
 pub use numbers::thousands;
 pub use one_sided::{OneSided, PlainHost, PlainMember};
@@ -140,7 +142,7 @@ pub struct Experiment {
 }
 
 /// One run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Its name.
     pub name: String,

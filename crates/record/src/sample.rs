@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What one host or switch counted at one moment; a line of `samples/RUN.jsonl`.
 /// Counters only grow, from the start of the run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Milliseconds since the run's measured window began; negative in the warm-up.
     pub t_ms: f64,

@@ -65,6 +65,8 @@ fn like_hosts_are_drawn_and_named_as_one() {
 fn members_of_like_hosts_are_a_heat_map() {
     let page = page_of(&record(vec![thirty_two()]));
     assert!(page.contains("class=\"heat\"") && page.contains("h0 to h15, sent, the load of each member over time"));
+    // The values of each link, for the pointer.
+    assert!(page.contains("data-loads=\"0|") && page.contains("|h0 eth0\n"));
     assert!(!page.contains("each member over time\"><rect class=\"warm\""), "no lanes");
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use nicteam_record::RECORD;
+use nicteam_record::{RECORD, is_abandoned};
 
 /// The most entries of a folder that are looked at.
 pub(crate) const MOST_ENTRIES: usize = 4096;
@@ -19,6 +19,8 @@ const MAKING: &str = ".partial";
 pub(crate) struct Mark {
     record: [i64; 4],
     samples: [u64; 2],
+    /// Its lab was killed.
+    is_abandoned: bool,
 }
 
 /// A folder that is a bundle, or becomes one.
@@ -61,14 +63,16 @@ pub(crate) fn is_making(name: &OsStr) -> bool {
 
 fn mark(path: &Path, name: &OsStr) -> Option<(Mark, bool)> {
     let record = fs::symlink_metadata(path.join(RECORD)).ok();
-    let is_making = record.is_none() && is_making(name);
+    // It has a record of the runs that have ended.
+    let is_making = is_making(name);
     if record.is_none() && !is_making {
         return None;
     }
     let of = |found: Metadata| [found.mtime(), found.mtime_nsec(), found.len() as i64, found.ino() as i64];
     let sizes: Vec<u64> = samples(path).iter().map(|(_, size)| *size).collect();
     let samples = [sizes.len() as u64, sizes.iter().fold(0, |sum: u64, size| sum.wrapping_add(*size))];
-    Some((Mark { record: record.map(of).unwrap_or_default(), samples }, is_making))
+    let is_abandoned = is_making && is_abandoned(path);
+    Some((Mark { record: record.map(of).unwrap_or_default(), samples, is_abandoned }, is_making))
 }
 
 /// The files of samples of a bundle, by name, and their sizes.

@@ -9,6 +9,7 @@ mod changes;
 mod chart;
 mod compared;
 mod folder;
+mod follow;
 mod frame;
 mod making;
 mod overview;

@@ -73,9 +73,12 @@ fn row(summary: &Summary) -> Markup {
         tr {
             @match &summary.content {
                 Content::Whole(whole) => (cells(summary, whole, &name, &link)),
-                Content::Making(runs) => {
+                Content::Making { ended, is_abandoned } => {
                     th scope="row" { a href=(link) { (name) } }
-                    td colspan="5" { strong { "Runs now." } " Runs that have ended: " (runs) "." }
+                    td colspan="5" {
+                        strong { @if *is_abandoned { "Its lab was killed." } @else { "Runs now." } }
+                        " Runs that have ended: " (ended) "."
+                    }
                 }
                 Content::Broken(error) => {
                     th scope="row" { (name) }

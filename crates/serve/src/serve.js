@@ -2,7 +2,7 @@
 // Pages work without this. It follows changes, and shows the next page in place of the old one.
 (() => {
   // Replaces what matches by what the server has there now, or all of it where only one of the two has such a part.
-  // Scripts in it do not run.
+  // Its script runs if this page had no chart until now.
   const load = async (address, ...parts) => {
     const answer = await fetch(address);
     if (answer.status >= 500) return;
@@ -14,6 +14,11 @@
       now.querySelectorAll("details").forEach((one, place) => { one.open = open[place] ?? one.open; });
       old.replaceWith(document.adoptNode(now));
     }
+    const script = page.querySelector("body > script");
+    if (!script || document.querySelector("body > script")) return;
+    const made = document.createElement("script");
+    made.textContent = script.textContent;
+    document.body.append(made);
   };
   const LIST = ["#count", ".bundles tbody"];
   // The latest wish is carried out, one at a time.

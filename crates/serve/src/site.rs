@@ -10,6 +10,7 @@ use nicteam_web::{Job, Reply, Request, Response, Site, Work};
 use crate::access::Access;
 use crate::changes::Changes;
 use crate::compared::compared;
+use crate::follow::Followed;
 use crate::frame::{plain, wrong};
 use crate::making::bundle;
 use crate::overview::overview;
@@ -43,9 +44,10 @@ impl Pages {
     /// The system refuses a thread.
     pub fn new(dir: PathBuf, access: Access) -> std::io::Result<Pages> {
         let summaries = Arc::new(Mutex::new(Summaries::default()));
+        let followed = Arc::new(Mutex::new(Followed::default()));
         let job = || -> Job<(Page, u64), Response> {
-            let (dir, summaries) = (dir.clone(), summaries.clone());
-            Box::new(move |(page, _)| made(&dir, &summaries, page))
+            let (dir, summaries, followed) = (dir.clone(), summaries.clone(), followed.clone());
+            Box::new(move |(page, _)| made(&dir, (&summaries, &followed), page))
         };
         let jobs = (0..THREADS).map(|_| job()).collect();
         Ok(Pages { access, changes: Changes::start(dir.clone())?, work: Work::start("pages", jobs, FRESH)? })
@@ -92,14 +94,14 @@ impl Site for Pages {
 }
 
 /// A page, made.
-fn made(dir: &Path, summaries: &Mutex<Summaries>, page: &Page) -> Response {
+fn made(dir: &Path, (summaries, followed): (&Mutex<Summaries>, &Mutex<Followed>), page: &Page) -> Response {
     // Rules over a record of a stranger: what one of them cannot do is the end of one page, not of the server.
     let page = || match page {
         Page::List { search } => {
             let mut summaries = summaries.lock().unwrap_or_else(PoisonError::into_inner);
             Some(overview(dir, &mut summaries, search))
         }
-        Page::Bundle(name) => bundle(dir, name),
+        Page::Bundle(name) => bundle(dir, name, followed),
         Page::Compare(sides) => Some(compared(dir, sides)),
         Page::Predict(inputs) => Some(prediction(inputs)),
     };

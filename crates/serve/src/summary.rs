@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-use nicteam_record::{Bundle, Record};
+use nicteam_record::{Bundle, Record, is_abandoned};
 
 use crate::folder::{self, Entry, Mark, shown, visible};
 
@@ -19,8 +19,8 @@ pub(crate) struct Summary {
 pub(crate) enum Content {
     /// A bundle.
     Whole(Box<Whole>),
-    /// An experiment that runs: so many runs have ended.
-    Making(usize),
+    /// An experiment that runs, or one whose lab was killed: so many runs have ended.
+    Making { ended: usize, is_abandoned: bool },
     /// It cannot be read.
     Broken(String),
 }
@@ -65,7 +65,7 @@ impl Summary {
     /// What runs is newest; what cannot be read is last.
     fn age(&self) -> (u8, &str) {
         match &self.content {
-            Content::Making(_) => (2, ""),
+            Content::Making { .. } => (2, ""),
             Content::Whole(whole) => (1, &whole.started),
             Content::Broken(_) => (0, ""),
         }
@@ -77,7 +77,8 @@ impl Summary {
             Content::Whole(whole) => {
                 format!("{} {} {} {}", shown(&self.name), whole.title, whole.experiment, whole.causes.join(" "))
             }
-            Content::Making(_) => format!("{} runs now", shown(&self.name)),
+            Content::Making { is_abandoned: false, .. } => format!("{} runs now", shown(&self.name)),
+            Content::Making { is_abandoned: true, .. } => format!("{} was killed", shown(&self.name)),
             Content::Broken(_) => format!("{} cannot be read", shown(&self.name)),
         };
         let text = text.to_lowercase();
@@ -88,7 +89,10 @@ impl Summary {
 fn read(dir: &Path, entry: Entry) -> Summary {
     let path = dir.join(&entry.name);
     let content = match entry.is_making {
-        true => Content::Making(folder::samples(&path).len()),
+        true => Content::Making {
+            ended: Bundle::open(&path).map_or(0, |bundle| bundle.record.runs.len()),
+            is_abandoned: is_abandoned(&path),
+        },
         false => match Bundle::open(&path) {
             Ok(bundle) => Content::Whole(Box::new(whole(&bundle.record))),
             Err(error) => Content::Broken(visible(&error.to_string())),

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 
-use crate::common::{Served, record, write};
+use crate::common::{Served, record, with_traffic, write};
 
 const OLD: &str = "2026-11-01T10:00:00Z";
 const NEW: &str = "2026-11-02T10:00:00Z";
@@ -79,23 +79,47 @@ fn a_change_is_told_and_the_page_has_it() {
 }
 
 #[test]
-fn an_experiment_that_runs_has_a_page_of_what_its_runs_have_sent() {
+fn an_experiment_that_runs_is_followed_sample_by_sample() {
     let served = Served::new();
     let mut events = listener(&served);
-    let samples = served.dir.join("now.partial/samples");
-    fs::create_dir_all(&samples).unwrap();
+    // As the lab does it: the traffic of a run, but for its record.
+    with_traffic(&served.dir, "now.partial", "Some traffic");
+    let path = served.dir.join("now.partial");
+    let mut bundle = nicteam_record::Bundle::open(&path).unwrap();
+    let run = bundle.record.runs.remove(0);
+    let lines = fs::read_to_string(path.join(&run.samples)).unwrap();
+    let half = lines.lines().take(21).map(|line| format!("{line}\n")).collect::<String>();
+    fs::write(path.join(&run.samples), half).unwrap();
+    bundle.record.runs.push(record("x", NEW).runs.remove(1));
+    bundle.write_record().unwrap();
+    let samples = run.samples.clone();
+    let running = nicteam_record::Running { number: 2, count: 3, run };
+    fs::write(path.join(nicteam_record::RUNNING), running.text()).unwrap();
+    fs::write(path.join(nicteam_record::MARK), "").unwrap();
+    let lab = lock(&path);
     until(&mut events, "data: ");
-    let sample = |ms: u32, bytes: u32| {
-        format!(
-            "{{\"t_ms\":{ms},\"host\":\"a\",\"cpu_ms\":0,\"members\":[{{\"team\":\"t\",\"member\":\"e\",\"tx_frames\":0,\
-             \"tx_bytes\":{bytes},\"tx_drops\":0,\"rx_frames\":0,\"rx_bytes\":0,\"rx_drops\":0}}]}}\n"
-        )
-    };
-    fs::write(samples.join("first.jsonl"), sample(0, 1000) + &sample(1000, 126_000)).unwrap();
-    until(&mut events, "data: ");
-    assert!(served.get("/").1.contains("Runs now."));
+    assert!(served.get("/").1.contains("Runs now.</strong> Runs that have ended: 1."));
     let page = served.get("/bundles/now.partial").1;
-    assert!(page.contains("This experiment runs now. 1 of its runs") && page.contains("a 1.0 Mbit/s"), "{page}");
+    assert!(page.contains("run 2 of 3, <b>first</b>. 2 of 4 s are measured."), "{page}");
+    // Each of 20 intervals, in kbit/s.
+    let of = |mbps: u32, count: usize| format!("data-kbps=\"{}\"", vec![format!("{mbps}000"); count].join(" "));
+    assert!(page.contains(&of(30, 20)) && page.contains(&of(60, 20)), "{page}");
+    assert!(page.contains("<td>second</td>") && page.contains(">0.25</td>"), "{page}");
+    fs::write(path.join(&samples), lines).unwrap();
+    until(&mut events, "data: ");
+    let page = served.get("/bundles/now.partial").1;
+    assert!(page.contains("4 of 4 s are measured.") && page.contains(&of(30, 40)), "{page}");
+    // Its lab is killed.
+    drop(lab);
+    until(&mut events, "data: ");
+    assert!(served.get("/").1.contains("Its lab was killed.</strong> Runs that have ended: 1."));
+    assert!(served.get("/bundles/now.partial").1.contains("id=\"run-0-name\">second"));
+}
+
+/// The lock that a lab holds.
+fn lock(path: &std::path::Path) -> nix::fcntl::Flock<fs::File> {
+    let mark = fs::File::open(path.join(nicteam_record::MARK)).unwrap();
+    nix::fcntl::Flock::lock(mark, nix::fcntl::FlockArg::LockExclusive).unwrap()
 }
 
 #[test]
