@@ -14,9 +14,9 @@ mod remote;
 mod tune;
 mod up;
 mod verify;
+mod watching;
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -31,8 +31,8 @@ use crate::{privileges, say, value};
 use bundle::{folder, style, tell, write_page};
 use options::options;
 use pick::{Pick, fitted, load, load_to_run};
-use progress::Live;
 pub(crate) use remote::{Keep, keep};
+use watching::{Screen, Watching};
 
 /// Experiments.
 #[derive(Debug, clap::Subcommand)]
@@ -92,6 +92,9 @@ pub(crate) struct Run {
     /// measured. The changed runs go to the folder verified in that of the results.
     #[arg(long, conflicts_with = "repeat")]
     verify: bool,
+    /// Show what the links carry while it runs, in the view of `nicteam top`. The key q ends the view, not the run.
+    #[arg(long, conflicts_with = "verify")]
+    watch: bool,
     #[command(flatten)]
     consent: remote::Consent,
     /// Print the record as JSON instead of the table; with --verify, with a list `verified`.
@@ -171,7 +174,7 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
         None => nicteam_lab::default_output(&experiment.name)?,
     };
     let options = Options { testbed, ..options(output, run.dataplane, privileges)? };
-    let mut live = Live::new(std::io::stderr().is_terminal());
+    let mut live = Watching::new(run.watch.then(Screen::open).transpose()?);
     let outcome = nicteam_lab::run(&experiment, &options, &mut live, write_page);
     drop(live);
     let Outcome { bundle, stopped_by } = outcome.map_err(|error| match error {

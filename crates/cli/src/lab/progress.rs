@@ -1,23 +1,23 @@
-//! What a run looks like while it runs: a line a link, on standard error.
+//! What a run looks like while it runs, on standard error: a screen of all runs on a terminal, else a line a run.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nicteam_experiment::Run;
 use nicteam_lab::Progress;
 use nicteam_record::{self as record, Member};
+use nicteam_watch::runs::{Board, LinkLoad, Now, Planned};
 
 use crate::say;
 
-/// Columns of a bar, where there is room.
-const BAR: usize = 20;
-/// Columns of everything else in a line.
-const TEXT: usize = 52;
-
-/// Shows progress: on a terminal a line a link that changes in place, else a line a run.
+/// Shows progress.
 pub(crate) struct Live {
+    /// On a terminal: the runs, and when they began.
+    board: Option<(Board, Instant)>,
     terminal: bool,
+    /// Another view has the terminal: nothing is written.
+    is_hidden: bool,
+    /// Of the last picture.
     lines: usize,
     /// Bytes that are done of what is carried from beginning to end, and all of them.
     carried: Option<(u64, u64)>,
@@ -25,15 +25,43 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) fn new(terminal: bool) -> Live {
-        Live { terminal, lines: 0, carried: None }
+        Live { board: None, terminal, is_hidden: false, lines: 0, carried: None }
     }
 
-    /// Takes the lines of the last picture off the terminal.
+    /// Writes nothing from now on, or does so again.
+    pub(super) fn hide(&mut self, is_hidden: bool) {
+        self.is_hidden = is_hidden;
+    }
+
+    /// Draws what is known, after it was hidden.
+    pub(super) fn redraw(&mut self) {
+        self.is_hidden = false;
+        self.draw(|_, _| ());
+    }
+
+    /// Takes the last picture off the terminal.
     fn wipe(&mut self) {
         if self.lines > 0 {
             say::talk(format_args!("\x1b[{}A\x1b[J", self.lines));
             self.lines = 0;
         }
+    }
+
+    /// Changes the board, if there is one, and draws it.
+    fn draw(&mut self, change: impl FnOnce(&mut Board, Duration)) {
+        let Some((board, begun)) = &mut self.board else { return };
+        let at = begun.elapsed();
+        change(board, at);
+        if self.is_hidden {
+            return;
+        }
+        let (columns, rows) = terminal();
+        // The last line is the cursor's.
+        let lines = board.lines(at, columns, rows.saturating_sub(1));
+        // In one piece, so that no half of a picture is seen.
+        let up = if self.lines > 0 { format!("\x1b[{}A\x1b[J", self.lines) } else { String::new() };
+        self.lines = lines.len();
+        say::talk(up + &lines.iter().map(|line| format!("{line}\n")).collect::<String>());
     }
 }
 
@@ -44,55 +72,51 @@ impl Drop for Live {
 }
 
 impl Progress for Live {
-    fn run_begins(&mut self, run: &Run, number: usize, count: usize) {
+    fn begins(&mut self, experiment: &str, runs: &[Run]) {
         self.wipe();
+        let planned = |run: &Run| Planned {
+            name: run.name.clone(),
+            declared: run.warmup + run.duration,
+            is_finite: is_finite(run),
+        };
+        self.board = self.terminal.then(|| (Board::new(experiment, runs.iter().map(planned)), Instant::now()));
+    }
+
+    fn run_begins(&mut self, run: &Run, number: usize, count: usize) {
         self.carried = None;
-        let takes = run.warmup + run.duration;
-        let ends = run.workloads.iter().all(|workload| workload.task.is_finite());
-        let at_most = if ends { "at most " } else { "" };
-        say::line(format_args!("run {number} of {count}: {} ({at_most}{} s)", run.name, takes.as_secs_f64()));
+        if self.board.is_none() && !self.is_hidden {
+            let (takes, at_most) = (run.warmup + run.duration, if is_finite(run) { "at most " } else { "" });
+            say::line(format_args!("run {number} of {count}: {} ({at_most}{} s)", run.name, takes.as_secs_f64()));
+        }
+        self.draw(|board, at| board.begins(number, at));
     }
 
     fn run_is_skipped(&mut self, run: &Run, number: usize, count: usize, reason: &str) {
         self.wipe();
         say::line(format_args!("run {number} of {count}: {} is skipped: {reason}", run.name));
+        self.draw(|board, _| board.skips(number));
     }
 
     fn traffic(&mut self, run: &Run, t: Duration, warming_up: bool, members: &[Member]) {
-        if !self.terminal {
+        if self.board.is_none() {
             return;
         }
-        let taking_part = taking_part(run);
-        let (columns, rows) = terminal();
-        let width = columns.saturating_sub(TEXT).div_euclid(2).min(BAR);
-        let mut picture = String::new();
-        let phase = if warming_up { "warming up" } else { "measuring" };
         let carried = self.carried.map_or_else(String::new, |(done, all)| {
             format!(", {:.0} of {:.0} MB are copied", done as f64 / 1e6, all as f64 / 1e6)
         });
-        let _ = writeln!(picture, "  {phase}, {:.1} s{carried}", t.as_secs_f64());
-        let shown: Vec<&Member> = members.iter().filter(|m| taking_part.contains(m.host.as_str())).collect();
-        // A line for the phase, one for the rest, one for the cursor; the run's own line stays in sight.
-        let room = if shown.len() + 3 <= rows { shown.len() } else { rows.saturating_sub(4) };
-        for member in shown.iter().take(room) {
-            let rate_bps = rate(run, member);
-            let _ = writeln!(
-                picture,
-                "  {:<10} {:<8} tx {} {:>7.1}  rx {} {:>7.1} Mbit/s",
-                member.host,
-                member.member,
-                bar(member.tx_bps / rate_bps, width),
-                member.tx_bps / 1e6,
-                bar(member.rx_bps / rate_bps, width),
-                member.rx_bps / 1e6,
-            );
-        }
-        if room < shown.len() {
-            let _ = writeln!(picture, "  and {} links more", shown.len() - room);
-        }
-        self.wipe();
-        self.lines = picture.lines().count();
-        say::talk(picture);
+        let phase = match warming_up {
+            true => format!("warms up for {:.0} s more", t.as_secs_f64()),
+            false => format!("measured for {:.1} s{carried}", t.as_secs_f64()),
+        };
+        let taking_part = taking_part(run);
+        let shown = members.iter().filter(|member| taking_part.contains(member.host.as_str()));
+        let link = |member: &Member| LinkLoad {
+            name: format!("{} {}", member.host, member.member),
+            bps: [member.tx_bps, member.rx_bps],
+            rate_bps: rate(run, member),
+        };
+        let links = shown.map(link).collect();
+        self.draw(|board, _| board.does(Now { phase, links }));
     }
 
     fn carried(&mut self, done_bytes: u64, all_bytes: u64) {
@@ -100,14 +124,22 @@ impl Progress for Live {
     }
 
     fn run_ends(&mut self, run: &record::Run) {
-        self.wipe();
-        say::line(format_args!("  {:.1} Mbit/s, {:.2} of the limit", run.delivered_bps / 1e6, run.of_limit));
+        if self.board.is_none() && !self.is_hidden {
+            say::line(format_args!("  {:.1} Mbit/s, {:.2} of the limit", run.delivered_bps / 1e6, run.of_limit));
+        }
+        self.draw(|board, at| board.ends(run.of_limit, at));
     }
 
     fn notice(&mut self, node: &str, text: &str) {
         self.wipe();
         say::line(format_args!("  {node}: {text}"));
+        self.draw(|_, _| ());
     }
+}
+
+/// Whether all tasks of a run end by themselves.
+fn is_finite(run: &Run) -> bool {
+    run.workloads.iter().all(|workload| workload.task.is_finite())
 }
 
 /// The hosts between which payload flows.
@@ -117,7 +149,7 @@ fn taking_part(run: &Run) -> BTreeSet<&str> {
 }
 
 /// The rate of a member's link.
-fn rate(run: &Run, member: &Member) -> f64 {
+pub(super) fn rate(run: &Run, member: &Member) -> f64 {
     let ends = |cable: &&nicteam_experiment::Cable| {
         [&cable.a, &cable.b].iter().any(|end| end.node == member.host && end.device == member.member)
     };
@@ -129,10 +161,4 @@ fn terminal() -> (usize, usize) {
     use terminal_size::{Height, Width, terminal_size_of};
     terminal_size_of(std::io::stderr())
         .map_or((80, 24), |(Width(columns), Height(rows))| (usize::from(columns), usize::from(rows)))
-}
-
-/// A bar of so many columns, filled to this share.
-fn bar(share: f64, columns: usize) -> String {
-    let filled = (share.clamp(0.0, 1.0) * columns as f64).round() as usize;
-    "█".repeat(filled) + &"░".repeat(columns - filled)
 }

@@ -11,11 +11,15 @@ use nicteam_sys::process;
 use super::fault::{Answer, Ask, Socket};
 use super::options::options;
 use super::pick::{Pick, load_to_run};
+use super::watching::Screen;
 use crate::failure::Failure;
 use crate::{say, value};
 
 /// How often it is looked whether somebody asks for a fault.
 const LOOK: Duration = Duration::from_millis(20);
+/// How often links are looked at, and what they carry is shown.
+const SAMPLE: Duration = Duration::from_millis(250);
+const SHOW: Duration = Duration::from_millis(500);
 
 /// Build an experiment's topology and hold it until Ctrl-C, for a look around.
 #[derive(Debug, clap::Args)]
@@ -29,6 +33,9 @@ pub(crate) struct Up {
     /// process for every team.
     #[arg(long)]
     faults: bool,
+    /// Show what the links carry, in the view of `nicteam top`. The key q ends the view, Ctrl-C takes everything down.
+    #[arg(long, conflicts_with = "json")]
+    watch: bool,
     /// Print what was built as JSON.
     #[arg(long)]
     json: bool,
@@ -53,12 +60,22 @@ pub(super) fn hold(up: &Up) -> Result<(), Failure> {
     } else {
         say::data(held_text(&experiment, &run, built_ms, &nodes, privileges))?;
     }
-    let mut faulty = Faulty { run: &run, held, active: Vec::new(), next: 1 };
+    let mut faulty = Faulty { run: &run, held, screen: None, active: Vec::new(), next: 1 };
+    if up.watch {
+        faulty.held.sample(SAMPLE)?;
+        faulty.screen = Some(Screen::open()?);
+    }
+    let mut shown = Instant::now();
     while process::termination().is_none() {
         faulty.end_those_that_are_over();
         socket.serve(|ask| faulty.answer(ask));
+        if up.watch && shown.elapsed() >= SHOW {
+            shown = Instant::now();
+            faulty.show();
+        }
         process::sleep_or_termination(LOOK);
     }
+    faulty.screen = None;
     drop(socket);
     say::line(format_args!("taken down in {:.0} ms", faulty.held.take_down().as_secs_f64() * 1e3));
     Ok(())
@@ -68,6 +85,8 @@ pub(super) fn hold(up: &Up) -> Result<(), Failure> {
 struct Faulty<'a> {
     run: &'a experiment::Run,
     held: Held,
+    /// What links carry, while its user looks at it.
+    screen: Option<Screen>,
     active: Vec<Active>,
     next: u32,
 }
@@ -80,6 +99,25 @@ struct Active {
 }
 
 impl Faulty<'_> {
+    /// Shows what links carry. Without a view it is still read, so that it does not pile up.
+    fn show(&mut self) {
+        let (members, told) = self.held.carried();
+        if self.screen.as_ref().is_some_and(|screen| !screen.is_open()) {
+            self.screen = None;
+        }
+        let Some(screen) = &mut self.screen else { return };
+        told.iter().for_each(|(node, text)| screen.tell(node, text));
+        screen.show(format!("nicteam lab up: {}", self.run.name), self.run, &members);
+    }
+
+    /// Says what a fault is; in the view, if there is one.
+    fn tell(&mut self, words: &str) {
+        match &mut self.screen {
+            Some(screen) => screen.tell("lab", words),
+            None => say::line(words),
+        }
+    }
+
     fn answer(&mut self, ask: Ask) -> Answer {
         match ask {
             Ask::Fault(text) => self.begin(&text).unwrap_or_else(Answer::Refused),
@@ -100,7 +138,7 @@ impl Faulty<'_> {
         let fault = experiment::fault(self.run, text).map_err(|wrong| wrong.render(false))?;
         self.held.carry_out(&*fault.event).map_err(|error| error.to_string())?;
         let words = fault.event.words();
-        say::line(&words);
+        self.tell(&words);
         if fault.undone.is_none() {
             return Ok(Answer::Done(vec![(None, words)]));
         }
@@ -117,7 +155,7 @@ impl Faulty<'_> {
             Ok(()) => undone.words(),
             Err(error) => format!("not undone: {error}"),
         };
-        say::line(&words);
+        self.tell(&words);
         (None, words)
     }
 

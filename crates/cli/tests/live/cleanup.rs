@@ -202,6 +202,15 @@ fn kill_leaves_no_process_and_clean_removes_the_rest() {
     lab.wait().unwrap();
     eventually("the end of all agents", || !agents.iter().any(|agent| is_alive(*agent)));
     assert_eq!(folder.entries(), ["bundle.partial"]);
+    // What was measured until then can be read.
+    let report = Command::new(NICTEAM).args(["lab", "report"]).arg(folder.0.join("bundle.partial")).output().unwrap();
+    let said = String::from_utf8_lossy(&report.stderr);
+    assert!(report.status.success() && said.contains("its lab runs, or was killed; 0 of"), "{report:?}");
+    let samples = fs::read_dir(folder.0.join("bundle.partial/samples")).unwrap().next().unwrap().unwrap();
+    let lines = fs::read_to_string(samples.path()).unwrap();
+    let whole: Vec<&str> = lines.split_inclusive('\n').filter(|line| line.ends_with('\n')).collect();
+    let is_sample = |line: &&str| serde_json::from_str::<nicteam_record::Sample>(line).is_ok();
+    assert!(whole.len() > 4 && whole.iter().all(is_sample), "{lines}");
     let clean = || {
         let output = Command::new(NICTEAM).args(["lab", "clean", "--results"]).arg(&folder.0).output().unwrap();
         assert!(output.status.success(), "{output:?}");

@@ -264,14 +264,20 @@ struct Terminal {
 
 impl Terminal {
     fn open(host: &TeamHost) -> Terminal {
+        let mut command = host.nicteam(&["top", "--interval", "200ms"]);
+        command.stderr(Stdio::null());
+        Terminal::with(command)
+    }
+
+    /// With this command's input and output.
+    fn with(mut command: Command) -> Terminal {
         let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
         let pty = openpty(Some(&size), None).unwrap();
         // Or the program holds its own terminal open.
         fcntl(&pty.master, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).unwrap();
         let slave = File::from(pty.slave);
-        let mut command = host.nicteam(&["top", "--interval", "200ms"]);
         command.env("NO_COLOR", "1").env("TERM", "xterm").stdin(slave.try_clone().unwrap());
-        command.stdout(slave.try_clone().unwrap()).stderr(Stdio::null());
+        command.stdout(slave.try_clone().unwrap());
         Terminal { child: Killed(command.spawn().unwrap()), master: File::from(pty.master), slave }
     }
 
@@ -289,6 +295,148 @@ impl Terminal {
     fn is_usual(&self) -> bool {
         let flags = tcgetattr(&self.slave).unwrap().local_flags;
         flags.contains(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG)
+    }
+}
+
+/// Two hosts with two links, and two runs.
+const TWO_RUNS: &str = r#"
+title = "Two runs"
+defaults.warmup = "0s"
+links = [{ between = ["left", "right"], count = 2, rate = "10mbit", mode = "balance-rr" }]
+[hosts]
+left = {}
+right = {}
+[workloads.one]
+kind = "tcp"
+from = "left"
+to = "right"
+[[runs]]
+name = "first"
+workloads = "one"
+duration = "400ms"
+[[runs]]
+name = "second"
+workloads = "one"
+duration = "800ms"
+"#;
+
+#[test]
+fn a_lab_in_a_terminal_shows_its_links_and_then_its_runs() {
+    if !may_make_networks() {
+        return;
+    }
+    let folder = own_folder("lab-watch");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("two.toml"), TWO_RUNS).unwrap();
+    let lab = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nicteam"));
+        command.current_dir(&folder).args(["lab", "run", "two.toml", "--watch", "--dataplane", "packet"]).args(more);
+        let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        let talk = openpty(Some(&size), None).unwrap();
+        fcntl(&talk.master, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).unwrap();
+        command.stderr(talk.slave);
+        let terminal = Terminal::with(command);
+        (terminal, File::from(talk.master))
+    };
+    let (mut terminal, mut talk) = lab(&["--output", "bundle"]);
+    let shown = terminal.read_until("sends");
+    assert!(
+        shown.contains("\u{1b}[?1049h") && shown.contains("left team0") && shown.contains("balance-rr"),
+        "{shown:?}"
+    );
+    terminal.master.write_all(b"q").unwrap();
+    // The runs go on, on the usual screen.
+    let rest = terminal.read_until("of limit");
+    assert!(rest.contains(LEAVES), "{rest:?}");
+    assert_eq!(terminal.child.0.wait().unwrap().code(), Some(0));
+    assert!(terminal.is_usual());
+    let mut said = vec![0; 1 << 16];
+    let count = talk.read(&mut said).unwrap();
+    let said = String::from_utf8_lossy(&said[..count]);
+    assert!(said.contains("of 2 runs have ended") && said.contains("runs second"), "{said:?}");
+
+    let (mut terminal, _talk) = lab(&["--output", "other"]);
+    terminal.read_until("sends");
+    terminal.master.write_all(b"\x03").unwrap();
+    terminal.read_until(LEAVES);
+    assert_eq!(terminal.child.0.wait().unwrap().code(), Some(130));
+    assert!(terminal.is_usual() && !folder.join("other").exists());
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Processor time of a process so far, seconds.
+fn processor_time(pid: u32) -> f64 {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    let text = |task: fs::DirEntry| fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
+    let of = |text: String| text.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(0.0);
+    tasks.map(|task| of(text(task)) / 1e9).sum()
+}
+
+/// What a look at so many teams costs, milliseconds: `nicteam top`, all teams together, and `nicteam metrics`.
+fn cost_of_a_look(teams: usize, looks: u32) -> [f64; 3] {
+    let (mut near, mut far) = (Host::quiet(), Host::quiet());
+    cables(&mut near, &mut far, 2 * teams);
+    let near = TeamHost::new(near);
+    for team in 0..teams {
+        let members = format!("eth{},eth{}", 2 * team, 2 * team + 1);
+        near.run(&[
+            "add",
+            &format!("t{team}"),
+            "--mode",
+            "balance-xor",
+            "--members",
+            &members,
+            "--dataplane",
+            "packet",
+        ]);
+    }
+    let own = || near.processes().into_iter().map(|pid| pid as u32);
+    let all: Vec<u32> = own().collect();
+    let of_teams = || all.iter().copied().map(processor_time).sum::<f64>();
+    let idle = {
+        let before = of_teams();
+        std::thread::sleep(Duration::from_secs(10));
+        (of_teams() - before) / 10.0
+    };
+    let mut command = near.nicteam(&["top", "--json", "--interval", "1s"]);
+    let mut top = Killed(command.stdout(Stdio::piped()).spawn().unwrap());
+    let mut views = BufReader::new(top.0.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let count = |line: String| serde_json::from_str::<Value>(&line).unwrap()["bundles"].as_array().unwrap().len();
+    assert_eq!(views.nth(1).map(count), Some(teams));
+    let begun = Instant::now();
+    let before = [processor_time(top.0.id()), of_teams()];
+    views.nth(looks as usize - 1).unwrap();
+    let after = [processor_time(top.0.id()), of_teams()];
+    let busy_of_teams = after[1] - before[1] - idle * begun.elapsed().as_secs_f64();
+    drop(top);
+    let folder = own_folder("metrics-cost");
+    fs::create_dir_all(&folder).unwrap();
+    let mut command = near.nicteam(&["metrics", "--interval", "1s", "--textfile"]);
+    let metrics = Killed(command.arg(&folder).spawn().unwrap());
+    std::thread::sleep(Duration::from_secs(2));
+    let before_metrics = processor_time(metrics.0.id());
+    std::thread::sleep(Duration::from_secs(looks.into()));
+    let of_metrics = processor_time(metrics.0.id()) - before_metrics;
+    drop(metrics);
+    fs::remove_dir_all(&folder).unwrap();
+    [after[0] - before[0], busy_of_teams, of_metrics].map(|seconds| seconds * 1e3 / f64::from(looks))
+}
+
+#[test]
+fn the_cost_of_a_look_is_in_proportion_to_the_teams() {
+    // Sixty-four teams take a while to be made.
+    if !may_make_networks() || !nicteam_testnet::is_soak() {
+        return;
+    }
+    let [few, many] = [8, 64].map(|teams| {
+        let [top, of_teams, metrics] = cost_of_a_look(teams, 20);
+        println!(
+            "{teams} teams, each look: top {top:.2} ms, metrics {metrics:.2} ms, all teams together {of_teams:.2} ms"
+        );
+        [top, metrics]
+    });
+    for (few, many) in few.into_iter().zip(many) {
+        assert!(many / few < 8.0 * 1.5, "{few} ms of 8 teams, {many} ms of 64");
     }
 }
 
