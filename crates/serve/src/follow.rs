@@ -156,7 +156,7 @@ mod tests {
         file.write_all(format!("{whole}no sample\n{}", &half[..20]).as_bytes()).unwrap();
         let times = |course: &Course| course.samples.iter().map(|sample| sample.t_ms).collect::<Vec<_>>();
         assert_eq!(times(&followed.course(&dir, &name)), [100.0]);
-        file.write_all(half[20..].as_bytes()).unwrap();
+        file.write_all(&half.as_bytes()[20..]).unwrap();
         let course = followed.course(&dir, &name);
         assert_eq!((times(&course), course.latest_ms), (vec![100.0, 200.0], 200.0));
         // The run is carried out once more.
