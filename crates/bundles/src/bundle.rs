@@ -51,6 +51,9 @@ pub struct Bundle {
     pub lacp: Option<Lacp>,
     /// Its members, in its own order.
     pub members: Vec<Member>,
+    /// Queueing disciplines of its device that hold frames back, or lose them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shapers: Vec<Shaper>,
     /// What its own program says is wrong.
     pub problems: Vec<Problem>,
     /// What could not be read of it, each as a sentence.
@@ -107,6 +110,23 @@ pub struct Member {
     pub link_failures: Option<u64>,
     /// LACP of its port.
     pub lacp: Option<Port>,
+    /// Queueing disciplines of the device that hold frames back, or lose them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shapers: Vec<Shaper>,
+    /// Filters of other programs that see what the device receives before the bundle does: `u32`, by kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<String>,
+}
+
+/// A queueing discipline that holds frames back, or loses them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shaper {
+    /// Its kind: `htb`, `tbf`, `netem`.
+    pub kind: String,
+    /// Frames that it dropped, since it is there.
+    pub drops: u64,
+    /// How often it held frames back because of its limit, since it is there.
+    pub overlimits: u64,
 }
 
 /// A member as a port of LACP.

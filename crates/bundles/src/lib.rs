@@ -8,9 +8,11 @@
 #![forbid(unsafe_code)]
 
 mod bundle;
+mod flows;
 pub mod read;
 mod sample;
 pub mod traffic;
 
-pub use bundle::{Bundle, Kind, Lacp, Member, Port, PortEnd, Problem, state};
+pub use bundle::{Bundle, Kind, Lacp, Member, Port, PortEnd, Problem, Shaper, state};
+pub use flows::{Flow, flows};
 pub use sample::{Counters, Rate, Rates, Sample};

@@ -26,6 +26,9 @@ pub struct Counters {
     pub tx_errors: u64,
     /// Frames dropped on the way out.
     pub tx_drops: u64,
+    /// Frames that met another one when most of them had been sent (late collisions).
+    #[serde(default)]
+    pub late_collisions: u64,
 }
 
 /// The counters of devices at one time.
@@ -74,6 +77,7 @@ impl Counters {
             tx_packets: self.tx_packets.checked_sub(earlier.tx_packets)?,
             tx_errors: self.tx_errors.checked_sub(earlier.tx_errors)?,
             tx_drops: self.tx_drops.checked_sub(earlier.tx_drops)?,
+            late_collisions: self.late_collisions.checked_sub(earlier.late_collisions)?,
         })
     }
 

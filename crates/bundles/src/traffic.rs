@@ -43,7 +43,7 @@ pub struct Seen {
     pub received: BTreeMap<String, u64>,
     /// Frames sent, by member.
     pub sent: BTreeMap<String, u64>,
-    /// Payload bytes of both, as the headers say.
+    /// Bytes of its packets, received and sent: those of the frames that were looked at, times the frames for which each stands.
     pub bytes: [u64; 2],
     /// The address at the other end of the frames: the host, or the gateway to it.
     pub remote_mac: Option<Mac>,
@@ -69,6 +69,8 @@ pub struct Claim {
 pub struct Headers {
     /// Frames that were looked at.
     pub frames: u64,
+    /// Each frame that is noted from now on stands for so many; 0 is 1.
+    pub one_of: u32,
     /// Flows, at most [`MOST_FLOWS`].
     pub flows: BTreeMap<FlowKey, Seen>,
     /// Other hosts that have an address of this one.
@@ -190,7 +192,8 @@ impl Headers {
             Way::Out => (&mut seen.sent, 1),
         };
         *members.entry(member.to_owned()).or_default() += 1;
-        seen.bytes[at] = seen.bytes[at].saturating_add(packet.length.into());
+        let bytes_of_all = u64::from(packet.length).saturating_mul(self.one_of.max(1).into());
+        seen.bytes[at] = seen.bytes[at].saturating_add(bytes_of_all);
         if way == Way::Out {
             bytes.clone_into(&mut seen.head);
         }

@@ -47,6 +47,13 @@ pub(crate) fn chance(links: usize, free: usize) -> f64 {
     (links.max(1) as f64).powi(-i32::try_from(free).unwrap_or(i32::MAX))
 }
 
+/// How often so many flows use so few of the links by chance, at most: the ways to choose these links times the odds that all flows
+/// are on them.
+pub(crate) fn part_by_chance(links: usize, used: usize, flows: usize) -> f64 {
+    let ways = (0..used.min(links)).fold(1.0, |ways, at| ways * (links - at) as f64 / (at + 1) as f64);
+    (ways * (used as f64 / links.max(1) as f64).powi(i32::try_from(flows).unwrap_or(i32::MAX))).min(1.0)
+}
+
 /// A chance for people.
 pub(crate) fn odds(chance: f64) -> String {
     let of = 1.0 / chance.max(1e-12);

@@ -7,6 +7,13 @@ pub(crate) fn rate(bps: f64) -> String {
     format!("{} {name}", short(bps / unit))
 }
 
+/// A number of bytes: `64 KB`.
+pub(crate) fn bytes(bytes: f64) -> String {
+    let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "KB")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| bytes >= *unit).unwrap_or((1.0, "bytes"));
+    format!("{} {name}", short(bytes / unit))
+}
+
 /// A share: `35 %`.
 pub(crate) fn percent(share: f64) -> String {
     match share * 100.0 {

@@ -98,7 +98,7 @@ fn layer2_towards_a_gateway_is_this_hosts_fault() {
             assert!(found.sentence.contains("as a gateway has it"), "{}", found.sentence);
             assert_eq!(found.changes[0].commands, [command]);
             let gain = found.gain.unwrap();
-            assert!(gain.starts_with("layer3+4 would put") && gain.contains("on 2 of 2 links"), "{gain}");
+            assert!(gain.starts_with("by prediction 12 flows would use 2 of 2 links"), "{gain}");
         }
     }
 }

@@ -82,6 +82,8 @@ pub struct LinkStats {
     pub tx_drops: u64,
     /// Frames that the device could not send.
     pub tx_errors: u64,
+    /// Frames that met another one when they had been sent for long (IEEE 802.3: late collisions).
+    pub late_collisions: u64,
 }
 
 /// A decoded `RTM_NEWLINK`.
@@ -183,6 +185,7 @@ fn stats_of(stats: &Stats64) -> LinkStats {
         tx_bytes: stats.tx_bytes,
         tx_drops: stats.tx_dropped,
         tx_errors: stats.tx_errors,
+        late_collisions: stats.tx_window_errors,
     }
 }
 

@@ -14,6 +14,7 @@ mod kernel;
 mod observer;
 mod openvswitch;
 mod sampler;
+mod shapers;
 mod team;
 mod teamd;
 pub mod traffic;
@@ -38,7 +39,9 @@ pub use team::Teams;
 /// # Errors
 /// The kernel does not list its devices.
 pub fn host() -> Result<Host> {
-    Ok(Observer::open()?.look()?.host)
+    let mut host = Observer::open()?.look()?.host;
+    shapers::read(&mut host.bundles);
+    Ok(host)
 }
 
 /// Reads the bonds of the `ovs-vswitchd` that has this control socket.
@@ -49,6 +52,7 @@ pub fn openvswitch_at(socket: &Path) -> Result<Vec<Bundle>> {
     let mut bonds = openvswitch::bonds_at(socket)?;
     let (links, ethtool) = (Netlink::open()?.links()?, Ethtool::open().ok());
     bonds.iter_mut().for_each(|bundle| complete(bundle, &links, ethtool.as_ref()));
+    shapers::read(&mut bonds);
     Ok(bonds)
 }
 

@@ -7,7 +7,7 @@ use nicteam_bundles::Sample;
 use nicteam_daemon::TeamStatus;
 use nicteam_sys::Result;
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_sys::netlink::Netlink;
+use nicteam_netlink::Netlink;
 
 use crate::host::Host;
 use crate::sampler::sample;

@@ -39,17 +39,16 @@ pub(crate) fn sample(at: Duration, links: Vec<Link>) -> Sample {
 }
 
 fn counters(stats: LinkStats) -> Counters {
-    let LinkStats { rx_frames, rx_bytes, rx_drops, rx_errors, rx_missed, tx_frames, tx_bytes, tx_drops, tx_errors } =
-        stats;
     Counters {
-        rx_bytes,
-        rx_packets: rx_frames,
-        rx_errors,
-        rx_drops,
-        rx_missed,
-        tx_bytes,
-        tx_packets: tx_frames,
-        tx_errors,
-        tx_drops,
+        rx_bytes: stats.rx_bytes,
+        rx_packets: stats.rx_frames,
+        rx_errors: stats.rx_errors,
+        rx_drops: stats.rx_drops,
+        rx_missed: stats.rx_missed,
+        tx_bytes: stats.tx_bytes,
+        tx_packets: stats.tx_frames,
+        tx_errors: stats.tx_errors,
+        tx_drops: stats.tx_drops,
+        late_collisions: stats.late_collisions,
     }
 }

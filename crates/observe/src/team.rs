@@ -140,7 +140,7 @@ fn bundle(status: &TeamStatus) -> Bundle {
         members: status.members.iter().cloned().map(|of| member(of, aggregator)).collect(),
         lacp,
         problems: status.problems.clone(),
-        unseen: Vec::new(),
+        ..Bundle::default()
     }
 }
 
@@ -174,6 +174,7 @@ fn member(of: MemberState, aggregator: Option<u32>) -> Member {
         link_failures: Some(of.link_failures.into()),
         lacp: of.lacp.map(|of| port(of, aggregator)),
         name: of.name,
+        ..Member::default()
     }
 }
 

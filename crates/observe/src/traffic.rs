@@ -101,7 +101,8 @@ struct Taps {
 impl Taps {
     fn open(bundles: &[Bundle], unseen: &mut Vec<String>) -> Taps {
         let none = Taps { sockets: Vec::new(), headers: BTreeMap::new(), one_of: FIRST_SHARE };
-        let headers = bundles.iter().map(|bundle| (bundle.name.clone(), Headers::default())).collect();
+        let of = |bundle: &Bundle| (bundle.name.clone(), Headers { one_of: FIRST_SHARE, ..Headers::default() });
+        let headers = bundles.iter().map(of).collect();
         let mut taps = Taps { sockets: Vec::new(), headers, one_of: FIRST_SHARE };
         for (bundle, member) in bundles.iter().flat_map(|bundle| bundle.members.iter().map(move |of| (bundle, of))) {
             let Some(index) = member.index else { continue };
@@ -182,6 +183,8 @@ impl Taps {
             self.one_of = wanted;
             // A socket that keeps its share still tells the truth.
             self.sockets.iter().for_each(|(.., socket)| drop(socket.set_share(wanted)));
+            // Frames that wait in a socket were chosen before: a tick of them is weighed wrongly.
+            self.headers.values_mut().for_each(|headers| headers.one_of = wanted);
         }
     }
 }

@@ -56,6 +56,7 @@ fn member(name: &str, port: &Value) -> Member {
         permanent_mac: None,
         link_failures: failures.max(),
         lacp,
+        ..Member::default()
     }
 }
 

@@ -1,7 +1,10 @@
 //! A mode in which one member carries everything.
 
+use nicteam_options::HashPolicy;
+
 use super::Rule;
 use crate::finding::{Change, Finding, Side, Weight};
+use crate::predicted;
 use crate::view::{Direction, View};
 
 pub(super) struct ActiveBackup;
@@ -26,6 +29,13 @@ impl Rule for ActiveBackup {
         );
         let text = "a mode that uses all links, and a group with LACP at the switch";
         let finding = Finding::new("active-backup", weight, Side::Host, sentence).of(&active.name);
-        vec![if is_limit { finding.change(Change::here(text, Vec::new())) } else { finding }]
+        if !is_limit {
+            return vec![finding];
+        }
+        let finding = finding.change(Change::here(text, Vec::new()));
+        let direction = ways.into_iter().find(|direction| view.is_full(active, *direction)).unwrap_or(Direction::Out);
+        let change = predicted::Change::hash_over_all(view, HashPolicy::Layer34);
+        let gain = change.and_then(|change| predicted::of_change(view, direction, &view.flows(direction), &change));
+        vec![Finding { gain, ..finding }]
     }
 }

@@ -9,6 +9,7 @@ use nicteam_wire::Mac;
 use super::Rule;
 use crate::finding::{Change, Finding, Place, Side, Sure, Weight};
 use crate::hashing::{chance, odds};
+use crate::predicted;
 use crate::units::{percent, plural, rate};
 use crate::view::{Direction, Placed, View, grouped, is_constant, members};
 
@@ -133,16 +134,19 @@ fn finding(view: &View<'_>, flows: &[Placed<'_>], key: &Key, sure: Sure, evidenc
     finding.changes.push(Change { hash, ..Change::at(place, text) });
     let received = view.total_bps(Direction::In);
     let speed: f64 = links.iter().filter_map(|of| of.speed_mbps).map(|mbps| f64::from(mbps) * 1e6).sum();
-    finding.gain = Some(match flows.len() {
-        0 => format!("up to {} instead of one link's", rate(speed)),
-        count => format!(
-            "{} would use {} links (in all but {}): up to {} where {} comes now",
-            plural(count, "flow"),
-            links.len(),
-            odds(chance(links.len(), count - 1)),
-            rate(speed),
-            rate(received)
-        ),
+    let by_ports = (!flows.is_empty()).then(|| predicted::gain(view, Direction::In, HashPolicy::SrcDstPort, flows));
+    finding.gain = by_ports.flatten().or_else(|| {
+        Some(match flows.len() {
+            0 => format!("up to {} instead of one link's", rate(speed)),
+            count => format!(
+                "{} would use {} links (in all but {}): up to {} where {} comes now",
+                plural(count, "flow"),
+                links.len(),
+                odds(chance(links.len(), count - 1)),
+                rate(speed),
+                rate(received)
+            ),
+        })
     });
     finding
 }

@@ -70,7 +70,14 @@ fn counted(view: &View<'_>, member: &Member) -> Vec<Finding> {
         };
         let commands = vec![format!("ethtool -S {name}")];
         let change = Change { commands, ..Change::at(place, text) };
-        let finding = Finding::new("lossy", Weight::Fault, side, sentence).of(name);
+        let mut finding = Finding::new("lossy", Weight::Fault, side, sentence).of(name);
+        if what.contains("damaged") && member.full_duplex == Some(true) && member.speed_mbps.is_some_and(|of| of <= 100)
+        {
+            let text = format!(
+                "let both ends of {name} negotiate: a port at half duplex at the other end damages frames, too"
+            );
+            finding = finding.change(Change::at(Place::Link, text));
+        }
         findings.push(finding.by("the device's counters rose by that".to_owned()).change(change));
     }
     findings

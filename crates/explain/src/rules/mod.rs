@@ -8,13 +8,17 @@ mod down;
 mod duplicate_address;
 mod far_hash;
 mod full;
+mod idle_sender;
 mod lacp_missing;
 mod lossy;
 mod mtu;
 mod not_aggregating;
 mod one_flow;
 mod own_hash;
+mod polarised;
 mod rule;
+mod send_buffer;
+mod shaped;
 mod slow_host;
 mod unlike_speeds;
 
@@ -31,12 +35,16 @@ pub const RULES: &[&dyn Rule] = &[
     &duplicate_address::DuplicateAddress,
     &far_hash::FarHash,
     &own_hash::OwnHash,
+    &polarised::Polarised,
     &one_flow::OneFlow,
     &unlike_speeds::UnlikeSpeeds,
     &mtu::Mtu,
     &cut_packets::CutPackets,
     &lossy::Lossy,
+    &shaped::Shaped,
     &slow_host::SlowHost,
+    &send_buffer::SendBuffer,
+    &idle_sender::IdleSender,
     &active_backup::ActiveBackup,
     &full::Full,
 ];

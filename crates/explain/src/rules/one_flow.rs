@@ -5,6 +5,7 @@ use nicteam_bundles::traffic::{Connection, FlowKey, TCP};
 
 use super::Rule;
 use crate::finding::{Change, Finding, Side, Sure, Weight};
+use crate::predicted;
 use crate::units::{percent, rate};
 use crate::view::{Direction, View};
 
@@ -55,6 +56,9 @@ fn find(view: &View<'_>, direction: Direction) -> Option<Finding> {
         let text =
             "between two hosts with nicteam: a team in mode stripe, where one connection has all links (docs/guide)";
         finding.changes.push(Change::here(text, Vec::new()));
+        let change = predicted::Change::stripe(view);
+        let flows = view.flows(direction);
+        finding.gain = change.and_then(|change| predicted::of_change(view, direction, &flows, &change));
     }
     Some(finding)
 }

@@ -10,6 +10,7 @@ use nicteam_wire::Frame;
 use super::Rule;
 use crate::finding::{Change, Finding, Side, Sure, Weight};
 use crate::hashing::{chance, distinct, odds, places, prediction};
+use crate::predicted;
 use crate::units::{percent, plural};
 use crate::view::{Direction, Placed, View, grouped, members};
 
@@ -53,7 +54,8 @@ fn by_policy(view: &View<'_>, flows: &[Placed<'_>], links: usize) -> Option<Find
     let mut finding = finding(view, flows, format!("hash {name} gives them one link, for {why}"));
     finding.evidence.push(format!("{name}, computed for each of them, gives one place of {links}"));
     finding.changes.push(change(view.bundle(), better));
-    finding.gain = Some(prediction(view, better, flows, links));
+    finding.gain =
+        predicted::gain(view, Direction::Out, better, flows).or_else(|| Some(prediction(view, better, flows, links)));
     Some(finding)
 }
 
@@ -112,7 +114,7 @@ fn better(than: HashPolicy, flows: &[Placed<'_>], links: usize) -> Option<HashPo
     candidates.into_iter().find(|policy| *policy != than && distinct(&places(*policy, flows, links)) > 1)
 }
 
-fn change(bundle: &Bundle, policy: HashPolicy) -> Change {
+pub(super) fn change(bundle: &Bundle, policy: HashPolicy) -> Change {
     let (name, device) = (policy.name(), bundle.device.as_deref().unwrap_or(&bundle.name));
     let commands = match bundle.kind {
         Kind::Nicteam => vec![format!("nicteam team set {} xmit_hash_policy={name}", bundle.name)],

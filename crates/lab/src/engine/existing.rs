@@ -7,7 +7,7 @@ use super::terms::{Engine, Running};
 use crate::counters;
 use nicteam_node::Failure;
 use nicteam_node::protocol::AddTeam;
-use crate::say::Output;
+use nicteam_node::Output;
 
 pub(crate) const NAME: &str = "existing";
 
