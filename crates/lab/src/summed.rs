@@ -8,7 +8,7 @@ use nicteam_node::flows::Found;
 use nicteam_node::hexadecimal::hexadecimal;
 use nicteam_node::task::{self, Kind, Planned};
 use nicteam_record::measure::{Counted, Window};
-use nicteam_record::{self as record, Connection, Sample};
+use nicteam_record::{self as record, Connection};
 use sha2::{Digest, Sha256};
 
 use crate::machine::variant;

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use nicteam_bundles::Sample;
 use nicteam_daemon::TeamStatus;
+use nicteam_netlink::Netlink;
 use nicteam_sys::Result;
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_netlink::Netlink;
 
 use crate::host::Host;
 use crate::sampler::sample;

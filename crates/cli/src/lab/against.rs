@@ -100,6 +100,6 @@ mod tests {
         let bundle = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/bundles/two-hosts"));
         let record = nicteam_record::Bundle::open(bundle).unwrap().record;
         let run = repetition(&record.runs[0], 3);
-        assert_eq!((run.base_name(), run.name), (record.runs[0].name.as_str(), format!("{}@3", record.runs[0].name)));
+        assert_eq!((run.base_name(), &run.name), (record.runs[0].name.as_str(), &format!("{}@3", record.runs[0].name)));
     }
 }

@@ -1,13 +1,13 @@
 //! Engine `existing`: a bond or team that the machine has already, of any program. Nothing of it is changed.
 
-use nicteam_record::{MemberSample, Port};
 use nicteam_netlink::Netlink;
+use nicteam_record::{MemberSample, Port};
 
 use super::terms::{Engine, Running};
 use crate::counters;
 use nicteam_node::Failure;
-use nicteam_node::protocol::AddTeam;
 use nicteam_node::Output;
+use nicteam_node::protocol::AddTeam;
 
 pub(crate) const NAME: &str = "existing";
 
