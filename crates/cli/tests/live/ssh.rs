@@ -251,7 +251,9 @@ fn teams_are_measured_as_they_are(world: &World) {
 
 fn machines_are_looked_at(world: &World) {
     let ask = |words: &[&str]| world.nicteam(&world.lab, words).output().unwrap();
-    let json = |output: &Output| -> Value { serde_json::from_slice(&output.stdout).expect(&text(&output.stderr)) };
+    let json = |output: &Output| -> Value {
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output.stderr)))
+    };
     let top = json(&ask(&["top", "--host", "root@10.9.0.1", "--once", "--json", "--interval", "100ms"]));
     assert_eq!(top["bundles"][0]["name"], "team0", "{top:#}");
     let explained = ask(&["explain", "--host", "root@10.9.0.2", "bond0", "--passive", "--for", "1ms"]);
