@@ -42,7 +42,7 @@ fn a_run_with_random_faults_is_built_for_them() {
     assert!(t3.runs.iter().all(|run| run.topology.teams.iter().all(|team| !team.own_process)));
 }
 
-/// `lab check` judges them; with explicit events nothing is expected.
+/// `lab check` decides by them; with explicit events nothing is expected.
 #[test]
 fn random_faults_are_expected_to_break_nothing() {
     let experiment = chaos();

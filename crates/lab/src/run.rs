@@ -141,6 +141,8 @@ fn record(
             }
             Err(error) if bundle.record.runs.is_empty() => return Err(error),
             Err(error) => {
+                // The record has no such run, so its samples are of nothing.
+                let _ = std::fs::remove_file(output.dir().join(record::samples_of(&run.name)));
                 failed = Some((run, error));
                 break;
             }

@@ -3,7 +3,7 @@
 use nicteam_experiment::{Event, Topology};
 use serde_json::Value;
 
-use crate::preflight::is_machine;
+use crate::hosts::is_machine;
 
 /// What speaks against an event, with a hint; none: it can be carried out.
 pub(crate) fn objection(event: &dyn Event, topology: &Topology) -> Option<String> {

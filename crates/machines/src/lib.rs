@@ -7,7 +7,9 @@
 
 mod existing;
 mod faults;
+mod hosts;
 mod preflight;
 
 pub use faults::ends_of;
-pub use preflight::{Error, Machine, Machines, destination, is_machine, links, preflight};
+pub use hosts::{destination, is_machine, links};
+pub use preflight::{Error, Machine, Machines, preflight};

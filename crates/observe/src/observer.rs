@@ -9,10 +9,11 @@ use nicteam_netlink::Netlink;
 use nicteam_sys::Result;
 use nicteam_sys::ethtool::Ethtool;
 
+use crate::devices::complete;
 use crate::host::Host;
 use crate::sampler::sample;
 use crate::team::Teams;
-use crate::{complete, kernel, openvswitch, team, teamd};
+use crate::{kernel, openvswitch, team, teamd};
 
 /// Looks at the bundles of a network namespace. What it needs for that it keeps, so a look costs little.
 #[derive(Debug)]

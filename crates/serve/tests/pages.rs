@@ -113,7 +113,8 @@ fn an_experiment_that_runs_is_followed_sample_by_sample() {
     drop(lab);
     until(&mut events, "data: ");
     assert!(served.get("/").1.contains("Its lab was killed.</strong> Runs that have ended: 1."));
-    assert!(served.get("/bundles/now.partial").1.contains("id=\"run-0-name\">second"));
+    let page = served.get("/bundles/now.partial").1;
+    assert!(page.contains("id=\"run-0-name\">second"), "{page}");
 }
 
 /// The lock that a lab holds.

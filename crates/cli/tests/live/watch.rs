@@ -302,10 +302,11 @@ impl Terminal {
 const TWO_RUNS: &str = r#"
 title = "Two runs"
 defaults.warmup = "0s"
-links = [{ between = ["left", "right"], count = 2, rate = "10mbit", mode = "balance-rr" }]
+links = [{ between = ["left", "right"], count = 2, rate = "10mbit" }]
+teams.pair = { mode = "balance-rr" }
 [hosts]
-left = {}
-right = {}
+left = { team = "pair" }
+right = { team = "pair" }
 [workloads.one]
 kind = "tcp"
 from = "left"
@@ -336,9 +337,10 @@ fn a_lab_in_a_terminal_shows_its_links_and_then_its_runs() {
         fcntl(&talk.master, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).unwrap();
         command.stderr(talk.slave);
         let terminal = Terminal::with(command);
-        (terminal, File::from(talk.master))
+        // A terminal that nobody reads takes little, and then its writer waits.
+        (terminal, std::thread::spawn(move || read_to_end(File::from(talk.master))))
     };
-    let (mut terminal, mut talk) = lab(&["--output", "bundle"]);
+    let (mut terminal, talk) = lab(&["--output", "bundle"]);
     let shown = terminal.read_until("sends");
     assert!(
         shown.contains("\u{1b}[?1049h") && shown.contains("left team0") && shown.contains("balance-rr"),
@@ -350,9 +352,7 @@ fn a_lab_in_a_terminal_shows_its_links_and_then_its_runs() {
     assert!(rest.contains(LEAVES), "{rest:?}");
     assert_eq!(terminal.child.0.wait().unwrap().code(), Some(0));
     assert!(terminal.is_usual());
-    let mut said = vec![0; 1 << 16];
-    let count = talk.read(&mut said).unwrap();
-    let said = String::from_utf8_lossy(&said[..count]);
+    let said = talk.join().unwrap();
     assert!(said.contains("of 2 runs have ended") && said.contains("runs second"), "{said:?}");
 
     let (mut terminal, _talk) = lab(&["--output", "other"]);
@@ -362,6 +362,15 @@ fn a_lab_in_a_terminal_shows_its_links_and_then_its_runs() {
     assert_eq!(terminal.child.0.wait().unwrap().code(), Some(130));
     assert!(terminal.is_usual() && !folder.join("other").exists());
     fs::remove_dir_all(&folder).unwrap();
+}
+
+/// What a terminal was told, until its last writer is gone (`EIO`).
+fn read_to_end(mut terminal: File) -> String {
+    let (mut said, mut buffer) = (Vec::new(), [0; 4096]);
+    while let Ok(count @ 1..) = terminal.read(&mut buffer) {
+        said.extend(&buffer[..count]);
+    }
+    String::from_utf8_lossy(&said).into_owned()
 }
 
 /// Processor time of a process so far, seconds.

@@ -37,6 +37,7 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/scripts/src/ifconfig.rs", "a word of ifconfig that is a mode's name, too"),
     ("crates/scripts/src/iproute2/address.rs", "a word of `ip address` that is a mode's name, too"),
     ("crates/scripts/src/iproute2/link.rs", "the same of `ip link`"),
+    ("crates/course/src/outside.rs", "the mode of the team that a guest has"),
     ("crates/scripts/src/vyos.rs", "what VyOS calls the modes, and its own one"),
     ("crates/serve/src/prediction.rs", "the mode of its template"),
     ("crates/status/src/show/openvswitch/bond_show.rs", "a word of `bond/show`"),
