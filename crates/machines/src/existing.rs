@@ -27,7 +27,7 @@ struct Found {
 /// # Errors
 /// In words: the machine cannot be reached, or has no such bundle.
 pub(crate) fn read(destination: &str, bundle: &str, program: &Program) -> Result<Bundle, String> {
-    let words = ["explain", "--json", "--passive", "--for", "1ms", "--", bundle].map(str::to_owned);
+    let words = ["explain", "--json", "--passive", "--for", "100ms", "--", bundle].map(str::to_owned);
     let ended = once::run(destination, program, &words)?;
     let explained = serde_json::from_str::<Explained>(&ended.output).ok();
     let found = explained.and_then(|explained| explained.bundles.into_iter().next());

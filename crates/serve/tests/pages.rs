@@ -90,7 +90,9 @@ fn an_experiment_that_runs_is_followed_sample_by_sample() {
     let lines = fs::read_to_string(path.join(&run.samples)).unwrap();
     let half = lines.lines().take(21).map(|line| format!("{line}\n")).collect::<String>();
     fs::write(path.join(&run.samples), half).unwrap();
-    bundle.record.runs.push(record("x", NEW).runs.remove(1));
+    let ended = record("x", NEW).runs.remove(1);
+    fs::write(path.join(&ended.samples), "").unwrap();
+    bundle.record.runs.push(ended);
     bundle.write_record().unwrap();
     let samples = run.samples.clone();
     let running = nicteam_record::Running { number: 2, count: 3, run };

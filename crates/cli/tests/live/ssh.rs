@@ -241,7 +241,7 @@ fn teams_are_measured_as_they_are(world: &World) {
     let run = &record.runs[0];
     let team = |it: &nicteam_record::Team| (it.node.clone(), it.device.clone(), it.mode.clone(), it.dataplane.clone());
     let teams: Vec<_> = run.topology.teams.iter().map(team).collect();
-    let there = [["a", "team0", "active-backup", "nicteam"], ["b", "bond0", "balance-slb", "Open vSwitch"]];
+    let there = [["a", "team0", "active-backup", "nicteam"], ["b", "bond0", "ovs-balance-slb", "Open vSwitch"]];
     assert_eq!(teams, there.map(|of| of.map(str::to_owned)).map(|[a, b, c, d]| (a, b, c, d)));
     assert!(run.topology.teams.iter().all(|it| it.engine == "existing" && it.members == ["link0", "link1"]));
     assert!(run.delivered_bps > 0.5 * RATE_BPS as f64, "{}", run.delivered_bps);
@@ -256,9 +256,9 @@ fn machines_are_looked_at(world: &World) {
     };
     let top = json(&ask(&["top", "--host", "root@10.9.0.1", "--once", "--json", "--interval", "100ms"]));
     assert_eq!(top["bundles"][0]["name"], "team0", "{top:#}");
-    let explained = ask(&["explain", "--host", "root@10.9.0.2", "bond0", "--passive", "--for", "1ms"]);
+    let explained = ask(&["explain", "--host", "root@10.9.0.2", "bond0", "--passive", "--for", "100ms"]);
     assert!(text(&explained.stdout).starts_with("bond0: Open vSwitch, mode balance-slb\n"), "{explained:?}");
-    let strange = ask(&["explain", "--host", "root@10.9.0.1", "bond7", "--passive", "--for", "1ms"]);
+    let strange = ask(&["explain", "--host", "root@10.9.0.1", "bond7", "--passive", "--for", "100ms"]);
     let said = text(&strange.stderr);
     assert!(strange.status.code() == Some(2) && said.contains("no bundle `bond7`"), "{said}");
     let doctor = ask(&["doctor", "root@10.9.0.1", "root@10.9.0.9", "--json"]);
