@@ -1,13 +1,16 @@
 //! `nicteam advise`: which mode and policy suits given traffic.
 
+mod flows;
+mod live;
+
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nicteam_formats::{Network, Team, WRITERS, Writer};
 use nicteam_predict::advise::{Ranked, Traffic};
-use nicteam_predict::flow_lines;
 use nicteam_team::Mode;
 use nicteam_wire::Frame;
 use serde_json::json;
@@ -19,12 +22,12 @@ use crate::{say, value};
 
 /// Rank every mode and policy by how much of the links given traffic would use.
 ///
-/// The traffic is what one end sends: a capture, or flows with their bytes. Give what the hosts send for their policies, and
-/// what arrives for the switch's.
+/// The traffic is what one end sends: a capture, flows with their bytes, or what this host sends for a time. Give what the hosts
+/// send for their policies, and what arrives for the switch's.
 #[derive(Debug, clap::Args)]
 #[command(
-    group = clap::ArgGroup::new("traffic").required(true).args(["pcap", "flows"]),
-    after_help = "Examples:\n  nicteam advise --pcap uplink.pcap --members 4\n  nicteam advise --flows flows.csv --members 2 --rate 10gbit --json\n  nicteam advise --flows flows.csv --members 4 --switch cisco"
+    group = clap::ArgGroup::new("traffic").required(true).args(["pcap", "flows", "live"]),
+    after_help = "Examples:\n  nicteam advise --pcap uplink.pcap --members 4\n  nicteam advise --flows flows.csv --members 2 --rate 10gbit --json\n  nicteam advise --flows flows.csv --members 4 --switch cisco\n  sudo nicteam advise --live 60s --interface team0"
 )]
 pub(crate) struct Args {
     /// A pcap or pcapng file; each frame counts with its length on the wire.
@@ -34,9 +37,19 @@ pub(crate) struct Args {
     /// src_mac,dst_mac. Without these, what looks at MAC addresses alone is not ranked.
     #[arg(long, value_name = "FILE")]
     flows: Option<PathBuf>,
-    /// How many links the team has, 1 to 32.
-    #[arg(long, value_name = "N", value_parser = value::member_count)]
-    members: u32,
+    /// Look for so long at what this host sends: 60s. It reads headers of a random share of the frames, and the kernel's list of
+    /// TCP connections.
+    #[arg(long, value_name = "TIME", value_parser = value::duration)]
+    live: Option<Duration>,
+    /// With --live: a team, a bond or a device; may be given again. By default all teams and bonds of this network namespace.
+    #[arg(long, value_name = "NAME", requires = "live")]
+    interface: Vec<String>,
+    /// With --live: what arrives, for the switch's policy.
+    #[arg(long, requires = "live")]
+    received: bool,
+    /// How many links the team has, 1 to 32; with --live as many as are looked at, by default.
+    #[arg(long, value_name = "N", value_parser = value::member_count, required_unless_present = "live")]
+    members: Option<u32>,
     /// Rate of each link: 1gbit, 10gbit. Rates are printed beside the shares.
     #[arg(long, value_parser = value::rate)]
     rate: Option<u64>,
@@ -59,10 +72,11 @@ fn maker(name: &str) -> Result<&'static dyn Writer, String> {
 
 /// Carries the command out.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let traffic = match (&args.pcap, &args.flows) {
-        (Some(path), _) => of_capture(path, args.members)?,
-        (None, Some(path)) => of_flows(path, args.members)?,
-        (None, None) => None,
+    let traffic = match (&args.pcap, &args.flows, args.live) {
+        (Some(path), ..) => of_capture(path, args.members.unwrap_or(1))?,
+        (_, Some(path), _) => of_flows(path, args.members.unwrap_or(1))?,
+        (.., Some(time)) => Some(live::traffic(time, args)?),
+        (None, None, None) => None,
     };
     let nothing = || Failure::wrong_input("there is no traffic in it");
     let traffic = traffic.filter(|traffic| traffic.total().1 > 0).ok_or_else(nothing)?;
@@ -70,7 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.json {
         return say::data(format_args!("{:#}\n", as_json(args, &traffic, &ranked)));
     }
-    let switch = args.switch.map_or_else(String::new, |writer| switch_end(writer, args.members, &ranked));
+    let switch = args.switch.map_or_else(String::new, |writer| switch_end(writer, traffic.members(), &ranked));
     say::data(as_table(args, &traffic, &ranked) + &switch)
 }
 
@@ -91,16 +105,11 @@ fn of_capture(path: &Path, members: u32) -> Result<Option<Traffic>, Failure> {
 
 fn of_flows(path: &Path, members: u32) -> Result<Option<Traffic>, Failure> {
     let in_file = |error: &dyn std::fmt::Display| Failure::wrong_input(format!("{}: {error}", path.display()));
-    let lines: Box<dyn BufRead> = match path.to_str() {
+    let text: Box<dyn Read> = match path.to_str() {
         Some("-") => Box::new(io::stdin().lock()),
-        _ => Box::new(BufReader::with_capacity(1 << 20, File::open(path).map_err(|error| in_file(&error))?)),
+        _ => Box::new(File::open(path).map_err(|error| in_file(&error))?),
     };
-    flow_lines::for_each(
-        lines,
-        |has_macs| Traffic::new(members, has_macs),
-        |traffic, frame, bytes| traffic.add(frame, bytes),
-    )
-    .map_err(|error| in_file(&error))
+    flows::read(text, members).map_err(|error| in_file(&error))
 }
 
 /// What the switch's ports have to be.
@@ -125,14 +134,14 @@ fn as_table(args: &Args, traffic: &Traffic, ranked: &[Ranked]) -> String {
     let mut text = format!(
         "{flows} {what}, {bytes} bytes, {} links{heaviest}\n\
          share of the links in use when the busiest is full: with these addresses, with others on average, in the worst of 100 cases\n",
-        args.members,
+        traffic.members(),
     );
     let width = ranked.iter().map(|one| one.name.len()).max().unwrap_or(0);
     let rate_head = if args.rate.is_some() { "    Mbit/s" } else { "" };
     let _ = writeln!(text, "  {:<width$}   here  others  worst{rate_head}  switch", "mode");
     for one in ranked {
         let rate =
-            args.rate.map_or_else(String::new, |bps| format!("  {:>8.0}", total_bps(args, bps, one.share) / 1e6));
+            args.rate.map_or_else(String::new, |bps| format!("  {:>8.0}", total_bps(traffic, bps, one.share) / 1e6));
         let switch = if is_switch(one) { "" } else { ports(one.mode) };
         let gap = if switch.is_empty() || one.note.is_empty() { "" } else { "; " };
         let line = format!(
@@ -146,12 +155,12 @@ fn as_table(args: &Args, traffic: &Traffic, ranked: &[Ranked]) -> String {
 
 /// Part of the bytes that the heaviest flow has; of a capture only frames are known.
 fn heaviest_share(args: &Args, traffic: &Traffic) -> Option<f64> {
-    args.flows.is_some().then(|| traffic.heaviest_share())
+    args.pcap.is_none().then(|| traffic.heaviest_share())
 }
 
 /// What all links carry then, bit/s.
-fn total_bps(args: &Args, bps: u64, share: f64) -> f64 {
-    bps as f64 * f64::from(args.members) * share
+fn total_bps(traffic: &Traffic, bps: u64, share: f64) -> f64 {
+    bps as f64 * f64::from(traffic.members()) * share
 }
 
 fn as_json(args: &Args, traffic: &Traffic, ranked: &[Ranked]) -> serde_json::Value {
@@ -159,12 +168,12 @@ fn as_json(args: &Args, traffic: &Traffic, ranked: &[Ranked]) -> serde_json::Val
     let one = |one: &Ranked| {
         json!({
             "name": one.name, "mode": one.mode.name(), "share": one.share, "expected": one.expected, "worst": one.worst,
-            "bps": args.rate.map(|bps| total_bps(args, bps, one.share)),
+            "bps": args.rate.map(|bps| total_bps(traffic, bps, one.share)),
             "switch": (!is_switch(one)).then(|| ports(one.mode)), "note": one.note,
         })
     };
     json!({
-        "flows": flows, "bytes": bytes, "members": args.members, "heaviest_share": heaviest_share(args, traffic),
+        "flows": flows, "bytes": bytes, "members": traffic.members(), "heaviest_share": heaviest_share(args, traffic),
         "ranked": ranked.iter().map(one).collect::<Vec<_>>(),
     })
 }

@@ -51,3 +51,45 @@ fn what_is_wrong_is_said_with_its_line() {
     let output = advise(&["--flows", "-", "--members", "2"], "");
     assert!(String::from_utf8(output.stderr).unwrap().contains("there is no traffic in it"));
 }
+
+/// Lines of a text that is like real traffic: of so many flows few are heavy. The same each time.
+fn lines(count: u64) -> impl Iterator<Item = String> {
+    (0..count).map(|number| {
+        let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let bytes = 1_000_000_000 / (1 + mixed % 1_000_000);
+        let (host, port) = (mixed >> 8 & 0xff, 1024 + (mixed & 0xffff) % 60_000);
+        format!("10.0.{}.{host},10.1.0.{},{port},443,tcp,{bytes}\n", number % 200, number % 7)
+    })
+}
+
+/// The most memory that the command has had when it had read so many flows, KB, and its processor time, ticks.
+fn cost(flows: u64) -> (u64, u64) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nicteam"));
+    let command = command.args(["advise", "--flows", "-", "--members", "4"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut stdin = std::io::BufWriter::with_capacity(1 << 16, child.stdin.take().unwrap());
+    lines(flows).for_each(|line| stdin.write_all(line.as_bytes()).unwrap());
+    stdin.flush().unwrap();
+    // All but what is in the pipe has been read, and the command waits for the end.
+    let of = |file: &str| std::fs::read_to_string(format!("/proc/{}/{file}", child.id())).unwrap();
+    let most =
+        of("status").lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
+    let stat = of("stat");
+    let ticks = stat.rsplit(')').next().unwrap().split_whitespace().skip(11).take(2);
+    let ticks = ticks.map(|ticks| ticks.parse::<u64>().unwrap()).sum();
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+    (most.unwrap(), ticks)
+}
+
+#[test]
+fn memory_does_not_grow_with_the_flows_and_time_grows_as_they_do() {
+    let counts = if nicteam_testnet::is_soak() { [1_000_000, 10_000_000] } else { [1000, 10_000] };
+    let [(few, few_ticks), (many, many_ticks)] = counts.map(cost);
+    println!("{counts:?} flows: {few} and {many} KB at most, {few_ticks} and {many_ticks} ticks of the processor");
+    // The blocks of the text that are under way: some for each thread.
+    assert!(many < few + (40 << 10), "{few} KB, then {many}");
+    if nicteam_testnet::is_soak() {
+        assert!(many_ticks < 20 * few_ticks, "{few_ticks} ticks, then {many_ticks}: ten times the flows");
+    }
+}

@@ -142,6 +142,25 @@ impl Traffic {
         }
     }
 
+    /// Adds the traffic of another part of the same text or time: a team of as many members, MAC addresses known or not alike.
+    pub fn join(&mut self, other: &Traffic) {
+        self.flows += other.flows;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.heaviest = self.heaviest.max(other.heaviest);
+        let add = |to: &mut [u64], from: &[u64]| {
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = to.saturating_add(*from));
+        };
+        for (own, other) in self.sums.iter_mut().zip(&other.sums) {
+            add(&mut own.members, &other.members);
+            add(&mut own.cells, &other.cells);
+        }
+    }
+
+    /// How many members the team has.
+    pub fn members(&self) -> u32 {
+        u32::try_from(self.members).unwrap_or(u32::MAX)
+    }
+
     /// How many flows, or frames, there were, and their bytes.
     pub fn total(&self) -> (u64, u64) {
         (self.flows, self.bytes)

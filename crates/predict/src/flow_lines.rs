@@ -1,7 +1,7 @@
 //! Flows of a CSV file, line by line, as the frames that they would send.
 
 use std::fmt;
-use std::io::{self, BufRead};
+use std::io;
 use std::net::IpAddr;
 
 use nicteam_wire::{Frame, Mac, ethertype};
@@ -23,6 +23,16 @@ pub enum FlowError {
     },
 }
 
+impl FlowError {
+    /// The line, if it is one's fault.
+    pub fn line(&self) -> Option<u64> {
+        match self {
+            FlowError::Read(_) => None,
+            FlowError::Line { number, .. } => Some(*number),
+        }
+    }
+}
+
 impl fmt::Display for FlowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -32,50 +42,65 @@ impl fmt::Display for FlowError {
     }
 }
 
+/// The longest line, bytes. A longer one is no flow.
+pub const LONGEST_LINE: usize = 1 << 16;
+
+/// A part of a text: whole lines.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    /// The lines.
+    pub text: &'a [u8],
+    /// Number of the first of them in the text, from 1.
+    pub first: u64,
+}
+
 /// A frame of the flow of a line, in a buffer that is used again.
 #[derive(Default)]
 struct Head(Vec<u8>);
 
-/// Hands the frame of each flow to `take`, with the flow's bytes. `begin` is called before, with whether lines have MAC
-/// addresses; nothing comes of a text without a flow.
-///
-/// # Errors
-///
-/// The first line that is no flow.
-pub fn for_each<S>(
-    mut lines: impl BufRead,
-    begin: impl FnOnce(bool) -> S,
-    mut take: impl FnMut(&mut S, &Frame<'_>, u64),
-) -> Result<Option<S>, FlowError> {
-    let (mut line, mut number, mut head) = (String::new(), 0, Head::default());
-    let mut begin = Some(begin);
-    let mut state = None;
-    loop {
-        line.clear();
-        if lines.read_line(&mut line).map_err(FlowError::Read)? == 0 {
-            return Ok(state);
+impl<'a> Part<'a> {
+    /// Whether lines have MAC addresses, by the first flow; none without a flow.
+    ///
+    /// # Errors
+    ///
+    /// The first line that is neither a flow nor left out.
+    pub fn has_macs(self) -> Result<Option<bool>, FlowError> {
+        let mut head = Head::default();
+        self.flows().next().map(|(number, line)| Ok(head.set(number, line)?.1)).transpose()
+    }
+
+    /// Hands the frame of each flow to `take`, with the flow's bytes.
+    ///
+    /// # Errors
+    ///
+    /// The first line that is no flow.
+    pub fn for_each(self, mut take: impl FnMut(&Frame<'_>, u64)) -> Result<(), FlowError> {
+        let mut head = Head::default();
+        for (number, line) in self.flows() {
+            let (bytes, _) = head.set(number, line)?;
+            let frame = Frame::parse(&head.0).map_err(|error| FlowError::Line { number, why: error.to_string() })?;
+            take(&frame, bytes);
         }
-        number += 1;
-        let text = line.trim_end();
-        let is_header = number == 1 && text.starts_with("src_ip");
-        if text.is_empty() || text.starts_with('#') || is_header {
-            continue;
-        }
-        let wrong = |why: String| FlowError::Line { number, why };
-        let (bytes, has_macs) = head.set(text).map_err(wrong)?;
-        if let Some(begin) = begin.take() {
-            state = Some(begin(has_macs));
-        }
-        let frame = Frame::parse(&head.0).map_err(|error| FlowError::Line { number, why: error.to_string() })?;
-        if let Some(state) = &mut state {
-            take(state, &frame, bytes);
-        }
+        Ok(())
+    }
+
+    /// The lines that are to be flows, with their numbers.
+    fn flows(self) -> impl Iterator<Item = (u64, &'a [u8])> {
+        let lines = self.text.split(|byte| *byte == b'\n');
+        let numbered = (self.first..).zip(lines.map(<[u8]>::trim_ascii));
+        let is_header = |number: u64, line: &[u8]| number == 1 && line.starts_with(b"src_ip");
+        numbered.filter(move |(number, line)| !line.is_empty() && !line.starts_with(b"#") && !is_header(*number, line))
     }
 }
 
 impl Head {
     /// Makes the frame of a line; gives its bytes, and whether it has MAC addresses.
-    fn set(&mut self, line: &str) -> Result<(u64, bool), String> {
+    fn set(&mut self, number: u64, line: &[u8]) -> Result<(u64, bool), FlowError> {
+        let line = std::str::from_utf8(line).map_err(|_| "it is no text (UTF-8)".to_owned());
+        line.and_then(|line| self.read(line)).map_err(|why| FlowError::Line { number, why })
+    }
+
+    fn read(&mut self, line: &str) -> Result<(u64, bool), String> {
         let mut fields = line.split(',').map(str::trim);
         let mut next = |name: &str| fields.next().ok_or_else(|| format!("no {name}; columns are {COLUMNS}"));
         let (src, dst) = (address(next("src_ip")?)?, address(next("dst_ip")?)?);
@@ -134,19 +159,21 @@ fn port(text: &str) -> Result<u16, String> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Option<Vec<(u64, bool)>>, String> {
-        let add =
-            |all: &mut Vec<(u64, bool)>, frame: &Frame<'_>, bytes| all.push((bytes, frame.src() != Mac::default()));
-        for_each(text.as_bytes(), |_| Vec::new(), add).map_err(|error| error.to_string())
+    fn read(text: &str) -> Result<Vec<(u64, bool)>, String> {
+        let part = Part { text: text.as_bytes(), first: 1 };
+        let mut all = Vec::new();
+        let taken = part.for_each(|frame, bytes| all.push((bytes, frame.src() != Mac::default())));
+        taken.map(|()| all).map_err(|error| error.to_string())
     }
 
     #[test]
     fn lines_are_flows() {
         let text = "src_ip,dst_ip,src_port,dst_port,protocol,bytes\n10.0.0.1,10.0.0.2,1,2,tcp,100\n# no flow\nfd00::1,fd00::2,,,58,7\n";
-        assert_eq!(read(text).unwrap().unwrap(), [(100, false), (7, false)]);
+        assert_eq!(read(text).unwrap(), [(100, false), (7, false)]);
+        assert_eq!(Part { text: text.as_bytes(), first: 1 }.has_macs().unwrap(), Some(false));
         let text = "10.0.0.1,10.0.0.2,1,2,17,5,02:00:00:00:00:01,02:00:00:00:00:02";
-        assert_eq!(read(text).unwrap().unwrap(), [(5, true)]);
-        assert_eq!(read("").unwrap(), None);
+        assert_eq!(read(text).unwrap(), [(5, true)]);
+        assert_eq!(Part { text: b"", first: 1 }.has_macs().unwrap(), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::process::{Command, Output};
 
 use nicteam_sys::process;
-use nicteam_testnet::{Host, OpenVSwitch, cables, eventually, may_make_networks};
+use nicteam_testnet::{Flows, Host, OpenVSwitch, cables, eventually, may_make_networks};
 use serde_json::Value;
 
 use crate::common::lab::Folder;
@@ -77,4 +77,46 @@ fn a_bond_of_open_vswitch_is_found_by_its_folder() {
     let said = explain(&switch.host);
     assert!(said.starts_with("bond0: Open vSwitch, mode balance-slb\n") && said.contains("eth1"), "{said}");
     assert!(explain(&far).starts_with("no bundle"), "the files are seen in every namespace");
+}
+
+#[test]
+fn what_a_host_sends_is_ranked_while_it_is_sent() {
+    if !may_make_networks() {
+        return;
+    }
+    let (mut near, mut far) = (Host::quiet(), Host::quiet());
+    cables(&mut near, &mut far, 2);
+    far.address("eth0", &[("10.0.0.2", 24)]);
+    let mut host = TeamHost::new(near);
+    let advise = |host: &TeamHost, arguments: &[&str]| {
+        host.nicteam(&[&["advise", "--live", "300ms", "--json"], arguments].concat()).output().unwrap()
+    };
+    let ranked = |output: &Output| -> Value {
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let told = advise(&host, &[]);
+    assert!(told.status.code() == Some(2) && text(&told.stderr).contains("--interface DEVICE"), "{told:?}");
+    host.run(&["add", "team0", "--members", "eth0,eth1", "--mode", "active-backup", "-o", "miimon=20"]);
+    host.host.address("team0", &[("10.0.0.1", 24)]);
+    let flows = Flows::between(&host.host, &far, "10.0.0.2", 12);
+    // The team, with as many links as it has.
+    let sent = ranked(&advise(&host, &[]));
+    assert_eq!((&sent["flows"], &sent["members"]), (&12.into(), &2.into()), "{sent:#}");
+    let share = |of: &Value, name: &str| -> f64 {
+        let all = of["ranked"].as_array().unwrap();
+        all.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("{name}: {of:#}"))["share"]
+            .as_f64()
+            .unwrap()
+    };
+    // Between two hosts one MAC address is one link; twelve ports are on both but in one of two thousand cases.
+    assert!((share(&sent, "802.3ad layer2") - 0.5).abs() < 1e-9 && share(&sent, "802.3ad layer3+4") > 0.5, "{sent:#}");
+    // What arrives, at one device, for a switch with more links.
+    let received = ranked(&advise(&host, &["--interface", "eth0", "--members", "4", "--received"]));
+    assert!(received["flows"].as_u64() > Some(1) && share(&received, "switch src-dst-mac") < 0.26, "{received:#}");
+    let told = advise(&host, &["--interface", "eth0"]);
+    assert!(told.status.code() == Some(2) && text(&told.stderr).contains("--members N"), "{told:?}");
+    let told = advise(&host, &["--interface", "moon"]);
+    assert!(told.status.code() == Some(2) && text(&told.stderr).contains("no team, bond or device `moon`"), "{told:?}");
+    drop(flows);
 }
