@@ -75,7 +75,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let traffic = match (&args.pcap, &args.flows, args.live) {
         (Some(path), ..) => of_capture(path, args.members.unwrap_or(1))?,
         (_, Some(path), _) => of_flows(path, args.members.unwrap_or(1))?,
-        (.., Some(time)) => Some(live::traffic(time, args)?),
+        (.., Some(time)) => Some(live::traffic(live::Wanted {
+            time,
+            interfaces: &args.interface,
+            received: args.received,
+            members: args.members,
+            quiet: args.json,
+        })?),
         (None, None, None) => None,
     };
     let nothing = || Failure::wrong_input("there is no traffic in it");

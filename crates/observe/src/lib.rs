@@ -22,12 +22,13 @@ pub mod traffic;
 
 use std::path::Path;
 
-use nicteam_bundles::Bundle;
+use nicteam_bundles::{Bundle, Member};
 use nicteam_netlink::Netlink;
 use nicteam_sys::Result;
 use nicteam_sys::ethtool::Ethtool;
 
 use devices::complete;
+use host::named;
 
 pub use host::Host;
 pub use nicteam_bundles as bundles;
@@ -55,4 +56,23 @@ pub fn openvswitch_at(socket: &Path) -> Result<Vec<Bundle>> {
     bonds.iter_mut().for_each(|bundle| complete(bundle, &links, ethtool.as_ref()));
     shapers::read(&mut bonds);
     Ok(bonds)
+}
+
+/// A device of this network namespace as a bundle of itself alone, so that its traffic can be looked at; none if there is none
+/// of this name.
+///
+/// # Errors
+/// The kernel does not list its devices.
+pub fn device(name: &str) -> Result<Option<Bundle>> {
+    let (links, ethtool) = (Netlink::open()?.links()?, Ethtool::open().ok());
+    let Some(link) = named(&links, name) else { return Ok(None) };
+    let mut found = Bundle {
+        name: name.to_owned(),
+        device: Some(name.to_owned()),
+        carrier: link.carrier,
+        members: vec![Member { name: name.to_owned(), up: link.carrier, active: link.carrier, ..Member::default() }],
+        ..Bundle::default()
+    };
+    complete(&mut found, &links, ethtool.as_ref());
+    Ok(Some(found))
 }

@@ -9,23 +9,38 @@ use nicteam_observe::{device, host};
 use nicteam_predict::advise::Traffic;
 use nicteam_wire::{Frame, Mac};
 
-use super::Args;
 use crate::failure::Failure;
 use crate::say;
 
 /// Who looks that long is told so.
 const LONG: Duration = Duration::from_secs(2);
 
+/// What is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted<'a> {
+    /// For how long.
+    pub(super) time: Duration,
+    /// Teams, bonds and devices; all teams and bonds if there is none.
+    pub(super) interfaces: &'a [String],
+    /// What is received, not what is sent.
+    pub(super) received: bool,
+    /// Links of the team that is to be; as many as there are by default.
+    pub(super) members: Option<u32>,
+    /// Nothing is said of the wait.
+    pub(super) quiet: bool,
+}
+
 /// What this host sends, or receives, in that time.
-pub(super) fn traffic(time: Duration, args: &Args) -> Result<Traffic, Failure> {
-    let chosen = chosen(&args.interface)?;
+pub(super) fn traffic(wanted: Wanted<'_>) -> Result<Traffic, Failure> {
+    let Wanted { time, interfaces, received, members, quiet } = wanted;
+    let chosen = chosen(interfaces)?;
     let links: u32 = chosen.iter().map(|bundle| bundle.members.len() as u32).sum();
     let no_count = || {
         Failure::wrong_input(format!("{} has one link: it is not known of how many the team is to be", names(&chosen)))
             .hint(Some("--members N says it"))
     };
-    let members = args.members.or_else(|| (links > 1).then_some(links)).ok_or_else(no_count)?;
-    if time >= LONG && !args.json {
+    let members = members.or_else(|| (links > 1).then_some(links)).ok_or_else(no_count)?;
+    if time >= LONG && !quiet {
         say::line(format_args!("looking at {} for {} s ...", names(&chosen), time.as_secs_f64()));
     }
     let watched = watch(&chosen, Options { time, probes: false })?;
@@ -36,7 +51,7 @@ pub(super) fn traffic(time: Duration, args: &Args) -> Result<Traffic, Failure> {
         );
     }
     watched.unseen.iter().for_each(|line| say::line(format_args!("warning: not read: {line}")));
-    let way = if args.received { Way::In } else { Way::Out };
+    let way = if received { Way::In } else { Way::Out };
     let mut traffic = Traffic::new(members, has_headers);
     for bundle in &chosen {
         let addresses = watched.addresses.get(&bundle.name).map_or(&[][..], Vec::as_slice);
