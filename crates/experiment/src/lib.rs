@@ -67,7 +67,7 @@ pub use by_hand::{ByHand, fault, fault_kinds, fault_text};
 pub use catalog::{Builtin, FindError, Group, MAX_FILE_BYTES, Source, builtin, find};
 pub use changed::changed;
 pub use congestion::{check_congestion, check_mptcp};
-pub use engine::{Engine, KERNEL_OPTIONS, Unsupported, openvswitch_settings};
+pub use engine::{EXISTING, Engine, KERNEL_OPTIONS, Unsupported, openvswitch_settings};
 pub use event::{Announce, CablePulled, Migrate, NodeFault, Shown, Silence, TargetKilled};
 pub use limit::{Limit, limit};
 pub use links_used::{LinksUsed, links_used, links_used_json, show_links_used};

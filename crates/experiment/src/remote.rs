@@ -2,6 +2,7 @@
 
 use nicteam_diagnostics::Problem;
 
+use crate::engine::EXISTING;
 use crate::keys::{Key, Kind, Need, Section, Thing};
 use crate::record::{At, Options, Record};
 use crate::teams::ENGINE;
@@ -106,7 +107,7 @@ pub(crate) fn check(file: &Record, rate_is_free: bool) -> Vec<Problem> {
 /// The options of the teams that are there already, and among them the engine.
 fn existing(file: &Record) -> impl Iterator<Item = (&Options, &(At<String>, At<String>))> {
     let teams = file.get::<&[(At<String>, Options)]>("teams").map_or(&[][..], |at| at.value);
-    let engine = |(option, value): &&(At<String>, At<String>)| option.value == ENGINE && value.value == "existing";
+    let engine = |(option, value): &&(At<String>, At<String>)| option.value == ENGINE && value.value == EXISTING;
     teams.iter().filter_map(move |(_, options)| Some((options, options.iter().find(engine)?)))
 }
 

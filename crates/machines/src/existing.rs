@@ -8,9 +8,6 @@ use nicteam_remote::once;
 use nicteam_remote::shell::Program;
 use serde::Deserialize;
 
-/// The engine of their teams.
-pub(crate) const ENGINE: &str = "existing";
-
 /// What `nicteam explain --json` prints, as far as it is read here.
 #[derive(Deserialize)]
 struct Explained {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 
 use nicteam_bundles::Bundle;
-use nicteam_experiment::{Experiment, Host, Topology, show_rate};
+use nicteam_experiment::{EXISTING, Experiment, Host, Topology, show_rate};
 use nicteam_remote::connection;
 use nicteam_remote::look::{self, Seen, Wanted};
 use nicteam_remote::shell::{self, Program};
@@ -91,9 +91,9 @@ fn engine_objection(host: &Host, topology: &Topology) -> Option<String> {
     let engine = team.map_or("", |team| &team.engine);
     let name = &host.name;
     match (engine, host.bundle.is_some()) {
-        ("existing", true) | ("nicteam" | "", false) => None,
-        ("existing", false) | (_, true) => {
-            let what = format!("{name}: `bundle` of a host and engine `{}` of its team go together", existing::ENGINE);
+        (EXISTING, true) | ("nicteam" | "", false) => None,
+        (EXISTING, false) | (_, true) => {
+            let what = format!("{name}: `bundle` of a host and engine `{}` of its team go together", EXISTING);
             Some(format!("{what}; hint: give it both, or neither"))
         }
         (other, false) => {

@@ -41,8 +41,9 @@ pub use team::Teams;
 /// # Errors
 /// The kernel does not list its devices.
 pub fn host() -> Result<Host> {
-    let mut host = Observer::open()?.look()?.host;
-    shapers::read(&mut host.bundles);
+    let mut observer = Observer::open()?;
+    let mut host = observer.look()?.host;
+    shapers::read(&mut host.bundles, &mut observer.netlink);
     Ok(host)
 }
 
@@ -52,9 +53,10 @@ pub fn host() -> Result<Host> {
 /// Nobody listens there, or does not answer.
 pub fn openvswitch_at(socket: &Path) -> Result<Vec<Bundle>> {
     let mut bonds = openvswitch::bonds_at(socket)?;
-    let (links, ethtool) = (Netlink::open()?.links()?, Ethtool::open().ok());
+    let (mut netlink, ethtool) = (Netlink::open()?, Ethtool::open().ok());
+    let links = netlink.links()?;
     bonds.iter_mut().for_each(|bundle| complete(bundle, &links, ethtool.as_ref()));
-    shapers::read(&mut bonds);
+    shapers::read(&mut bonds, &mut netlink);
     Ok(bonds)
 }
 

@@ -18,7 +18,7 @@ use crate::{kernel, openvswitch, team, teamd};
 /// Looks at the bundles of a network namespace. What it needs for that it keeps, so a look costs little.
 #[derive(Debug)]
 pub struct Observer {
-    netlink: Netlink,
+    pub(crate) netlink: Netlink,
     ethtool: Option<Ethtool>,
     begun: Instant,
     /// The teams of nicteam.

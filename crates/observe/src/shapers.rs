@@ -1,27 +1,25 @@
 //! What other programs put on the devices of bundles: shapers and filters.
 
 use nicteam_bundles::{Bundle, Shaper};
+use nicteam_dataplane::MEMBER_PREF;
 use nicteam_netlink::{Discipline, Netlink};
 
 /// Kinds that delay, hold back or lose frames by what they were told, beyond what a link does.
 const SHAPERS: [&str; 8] = ["cake", "cbq", "cbs", "hfsc", "htb", "netem", "taprio", "tbf"];
 /// Kinds that have filters on what a device receives.
 const WITH_FILTERS: [&str; 2] = ["clsact", "ingress"];
-/// The priority of the filters of nicteam.
-const OURS: u16 = 49152;
 
 /// Completes bundles by what is on their devices. Where the kernel does not say it, nothing is.
-pub(super) fn read(bundles: &mut [Bundle]) {
+pub(super) fn read(bundles: &mut [Bundle], netlink: &mut Netlink) {
     if bundles.is_empty() {
         return;
     }
-    let Ok(mut netlink) = Netlink::open() else { return };
     let all = netlink.disciplines().unwrap_or_default();
     for bundle in bundles {
         bundle.shapers = shapers(&all, bundle.index);
         for member in &mut bundle.members {
             member.shapers = shapers(&all, member.index);
-            member.filters = member.index.map_or_else(Vec::new, |index| filters(&all, index, &mut netlink));
+            member.filters = member.index.map_or_else(Vec::new, |index| filters(&all, index, netlink));
         }
     }
 }
@@ -36,5 +34,5 @@ fn filters(all: &[Discipline], index: u32, netlink: &mut Netlink) -> Vec<String>
         return Vec::new();
     }
     let filters = netlink.ingress_filters(index).unwrap_or_default();
-    filters.into_iter().filter(|of| of.priority != OURS).map(|of| of.kind).collect()
+    filters.into_iter().filter(|of| of.priority != MEMBER_PREF).map(|of| of.kind).collect()
 }

@@ -4,7 +4,8 @@ use nicteam_team::Config;
 
 use super::able::{Engine, Group, Unsupported};
 
-pub(super) const NAME: &str = "existing";
+/// The engine of teams that a machine has already.
+pub const NAME: &str = "existing";
 
 #[derive(Debug)]
 pub(super) struct Existing;

@@ -9,6 +9,7 @@ mod nicteam;
 mod ovs;
 
 pub use able::{Engine, Group, Unsupported};
+pub use existing::NAME as EXISTING;
 pub use kernel::OPTIONS as KERNEL_OPTIONS;
 pub use ovs::settings as openvswitch_settings;
 

@@ -15,6 +15,7 @@ use std::io::BufRead;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use nicteam_experiment::EXISTING;
 use nicteam_node::Failure;
 use nicteam_node::Output;
 use nicteam_node::clock;
@@ -24,7 +25,7 @@ use nicteam_node::protocol::{Done, Hello, Message, PROTOCOL, Request};
 use nicteam_node::task::{KINDS, Kind, Traffic};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use crate::engine::{self, ENGINES, Engine};
+use crate::engine::{ENGINES, Engine};
 use crate::target;
 
 use moves::Moves;
@@ -174,8 +175,7 @@ impl Agent {
             Request::Examine(paths) => return Ok(Done { paths: look::paths(&paths)?, ..Done::default() }),
             Request::Prepare { role, connections } => {
                 // What is measured as it is has the machine's own table of neighbours.
-                if !self.set_up.iter().any(|it| matches!(it, Request::AddTeam(team) if team.engine == engine::EXISTING))
-                {
+                if !self.set_up.iter().any(|it| matches!(it, Request::AddTeam(team) if team.engine == EXISTING)) {
                     self.node.expect(&neighbours::peers(role, &connections))?;
                 }
                 self.traffic.prepare(role, connections)?;

@@ -1,15 +1,13 @@
 //! Engine `existing`: a bond or team that the machine has already, of any program. Nothing of it is changed.
 
+use nicteam_experiment::EXISTING;
 use nicteam_netlink::Netlink;
+use nicteam_node::protocol::AddTeam;
+use nicteam_node::{Failure, Output};
 use nicteam_record::{MemberSample, Port};
 
 use super::terms::{Engine, Running};
 use crate::counters;
-use nicteam_node::Failure;
-use nicteam_node::Output;
-use nicteam_node::protocol::AddTeam;
-
-pub(crate) const NAME: &str = "existing";
 
 /// The engine.
 #[derive(Debug)]
@@ -17,7 +15,7 @@ pub(super) struct Existing;
 
 impl Engine for Existing {
     fn name(&self) -> &'static str {
-        NAME
+        EXISTING
     }
 
     fn add(&self, team: &AddTeam, _output: &Output) -> Result<Box<dyn Running>, Failure> {
@@ -41,7 +39,7 @@ impl Running for Bundle {
 
     /// The lab knows who runs it, which it has read before.
     fn dataplane(&self) -> String {
-        NAME.to_owned()
+        EXISTING.to_owned()
     }
 
     fn sample(&self, netlink: &mut Netlink) -> Result<Vec<MemberSample>, Failure> {

@@ -7,7 +7,6 @@ mod ovs;
 mod process;
 mod terms;
 
-pub(crate) use existing::NAME as EXISTING;
 pub use terms::{Absent, Engine, Running};
 
 /// All engines, the one that is meant where none is named first.

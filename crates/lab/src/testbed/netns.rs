@@ -5,7 +5,7 @@
 
 use std::sync::mpsc;
 
-use nicteam_experiment::Topology;
+use nicteam_experiment::{EXISTING, Topology};
 use nicteam_node::Error;
 use nicteam_node::protocol::{Done, NodeSetup, Request};
 
@@ -13,7 +13,6 @@ use super::agents::{Agent, Agents};
 use super::cabling::{Cabling, Wire, first_index};
 use super::terms::{Action, Deployment, Report, Setting, TeamRuns, Testbed};
 use super::{deploy, guests, relay};
-use crate::engine;
 
 /// The testbed.
 #[derive(Debug)]
@@ -30,7 +29,7 @@ impl Testbed for Netns {
         setting: &Setting,
         reports: &mpsc::Sender<Report>,
     ) -> Result<Box<dyn Deployment>, Error> {
-        let is_there = topology.teams.iter().any(|team| team.engine == engine::EXISTING);
+        let is_there = topology.teams.iter().any(|team| team.engine == EXISTING);
         if is_there || topology.hosts.iter().any(|host| host.ssh.is_some()) {
             let message = "the hosts of this experiment, or their teams, are those of real machines";
             return Err(Error::Missing(format!("{message}; hint: only `nicteam lab run` uses testbed `ssh` yet")));
