@@ -2,7 +2,8 @@
 //!
 //! [`Network`] has nodes, cables and teams; [`Flow`] has addresses, ports and a weight. [`predict`] finds the member that
 //! each flow's frames take at each hop, by the choosers of `nicteam-team`, and those of its acknowledgements on the way
-//! back. Then it shares the links: each flow gets its max-min fair rate ([`max_min`]).
+//! back. Then it shares the links: each flow gets its max-min fair rate ([`max_min`]); a TCP
+//! connection that waits in several full queues gets less.
 //!
 //! No I/O, no clock, no threads, and nothing random: the same input gives the same prediction on every machine.
 //!
@@ -29,6 +30,7 @@ pub mod flow_lines;
 mod network;
 mod of_config;
 pub mod on_wire;
+mod queues;
 mod rates;
 mod routes;
 mod way;

@@ -40,6 +40,17 @@ impl Uses {
         self.starts.is_empty()
     }
 
+    /// The weight of a flow.
+    pub(crate) fn weight(&self, flow: usize) -> f64 {
+        f64::from(self.weights[flow])
+    }
+
+    /// Gives a flow another weight; false if it is the one that it has.
+    pub(crate) fn set_weight(&mut self, flow: usize, weight: f64) -> bool {
+        let before = std::mem::replace(&mut self.weights[flow], weight as f32);
+        before != weight as f32
+    }
+
     /// The resources of a flow, each with what a bit of payload takes there.
     pub fn of(&self, flow: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let start = self.starts[flow] as usize;

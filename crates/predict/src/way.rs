@@ -5,7 +5,8 @@ use nicteam_wire::{Frame, Mac, Vlan, head_of_flow, tagged};
 use crate::choose::{Choice, Choosers};
 use crate::network::{ByLink, Flow, Kind, Network, NodeKind, Receives, Sends};
 use crate::on_wire::{Packet, SEGMENTS_PER_ACK, TAG_BYTES, datagram_bytes};
-use crate::rates::{Uses, max_min};
+use crate::queues;
+use crate::rates::Uses;
 use crate::routes::Routes;
 
 /// IP protocol numbers.
@@ -125,7 +126,8 @@ pub fn predict(network: &Network, flows: &[Flow]) -> Prediction {
     }
     let numbers = ways.numbers;
     let capacities = numbers.capacities(network);
-    let rates = max_min(&capacities, &uses);
+    let rates =
+        queues::rates(&capacities, 2 * numbers.cables, &mut uses, &payload_uses, |flow| flows[flow].kind == Kind::Tcp);
     let cables: Vec<[usize; 2]> = network.cables.iter().map(|cable| cable.ends).collect();
     let held = rates.held_by.iter().zip(&arrives).map(|(by, arrives)| match by {
         _ if !arrives => Held::NoWay,
