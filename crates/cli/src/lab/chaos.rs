@@ -44,6 +44,17 @@ pub(crate) struct Shrink {
 /// # Errors
 /// Something is broken, or a file cannot be written.
 pub(super) fn judge(experiment: &Experiment, bundle: &Bundle) -> Result<(), Failure> {
+    match tell_broken(experiment, bundle)?.as_slice() {
+        [] => Ok(()),
+        runs => Err(Failure::failed(format!("faults broke what must hold in {}", runs.join(", ")))),
+    }
+}
+
+/// The same; the runs in which something is broken.
+///
+/// # Errors
+/// A file cannot be written.
+pub(super) fn tell_broken<'b>(experiment: &Experiment, bundle: &'b Bundle) -> Result<Vec<&'b str>, Failure> {
     let mut failed = Vec::new();
     for run in &bundle.record.runs {
         let planned = experiment.runs.iter().find(|planned| planned.name == run.name);
@@ -60,10 +71,7 @@ pub(super) fn judge(experiment: &Experiment, bundle: &Bundle) -> Result<(), Fail
         say::line(format_args!("  `nicteam lab shrink {}` finds the fewest faults that break it", path.display()));
         failed.push(run.name.as_str());
     }
-    match failed.as_slice() {
-        [] => Ok(()),
-        runs => Err(Failure::failed(format!("faults broke what must hold in {}", runs.join(", ")))),
-    }
+    Ok(failed)
 }
 
 /// Carries the command out.

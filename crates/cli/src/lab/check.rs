@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::against;
 use super::bundle::{folder, style, write_page};
+use super::chaos;
 use super::options::options;
 use super::pick::{Pick, load_to_run};
 use super::progress::Live;
@@ -25,7 +26,8 @@ const MOST: u32 = 24;
 /// The exit code if something is undecided, and nothing is missed.
 const UNDECIDED: u8 = 4;
 
-/// Check what must come out of experiments: the sections `[[expect]]` of their files.
+/// Check what must come out of experiments: the sections `[[expect]]` of their files, and that random faults (`[runs.chaos]`)
+/// break nothing.
 ///
 /// The runs that expectations name are carried out several times, forward and backward in turn, and those that a hypervisor
 /// disturbed once more. An expectation holds if the whole interval of 95 % lies in its bound, is missed if none of it does,
@@ -260,7 +262,11 @@ fn carry_out_batch(
     let outcome = outcome?;
     match outcome.stopped_by {
         Some(error) => Err(error.into()),
-        None => Ok(outcome.bundle),
+        None => {
+            // What random faults broke is an expectation like others; here its details are said.
+            chaos::tell_broken(batch, &outcome.bundle)?;
+            Ok(outcome.bundle)
+        }
     }
 }
 
