@@ -16,6 +16,7 @@ pub(crate) fn of(scene: &Scene, finding: &Finding, hosts: &[&str]) -> Vec<Vec<Ch
         "active-backup"
         | "load-balancing"
         | "learning"
+        | "unknown-switch"
         | "pagp"
         | "broadcast"
         | "reordering"

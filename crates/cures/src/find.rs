@@ -45,11 +45,12 @@ fn ends<'r>(run: &'r Run, finding: &Finding) -> Vec<&'r str> {
 
 /// Whether a finding is about how links are chosen.
 fn is_of_a_choice(finding: &Finding) -> bool {
-    const CHOICES: [&str; 9] = [
+    const CHOICES: [&str; 10] = [
         "hash",
         "active-backup",
         "load-balancing",
         "learning",
+        "unknown-switch",
         "broadcast",
         "reordering",
         "unequal-turns",

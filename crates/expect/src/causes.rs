@@ -1,7 +1,7 @@
 //! Causes of findings, as a record names them.
 
 /// The causes that the rules of the report recognise, in the order of the alphabet.
-pub const CAUSES: [&str; 37] = [
+pub const CAUSES: [&str; 38] = [
     "acknowledgements",
     "active-backup",
     "broadcast",
@@ -37,6 +37,7 @@ pub const CAUSES: [&str; 37] = [
     "unequal-turns",
     "uneven",
     "unexplained",
+    "unknown-switch",
     "waste",
     "write-back",
 ];

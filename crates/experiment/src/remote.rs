@@ -42,6 +42,14 @@ pub(crate) const BUNDLE: Key = Key {
         `address` is one that the machine has. Members, modes and rates are read there.",
 };
 
+pub(crate) const UNKNOWN: Key = Key {
+    name: "unknown",
+    kind: Kind::Flag,
+    need: Need::Default("false"),
+    doc: "Testbed `ssh`: true for a real switch of which nothing is known. It takes no other key. Findings say what \
+        can be known of its choice of links from what arrived by which.",
+};
+
 /// What a host's link with this number is called on a real machine.
 pub(crate) fn device(host: &Record, number: usize) -> Option<String> {
     Some(host.get::<&[At<String>]>("links")?.value.get(number)?.value.clone())
@@ -67,7 +75,8 @@ pub(crate) fn check_links(host: &At<String>, record: &Record, count: usize) -> O
 
 /// What the file says of real machines that does not fit together.
 pub(crate) fn check(file: &Record, rate_is_free: bool) -> Vec<Problem> {
-    let hosts = file.get::<&[(At<String>, Record)]>("hosts").map_or(&[][..], |at| at.value);
+    let named = |key| file.get::<&[(At<String>, Record)]>(key).map_or(&[][..], |at| at.value);
+    let (hosts, switches) = (named("hosts"), named("switches"));
     let kind = file.get::<&Record>("testbed").and_then(|at| at.value.get::<&str>("kind"));
     let Some(kind) = kind.filter(|kind| kind.value == "ssh") else {
         if let Some((_, engine)) = existing(file).next() {
@@ -79,9 +88,11 @@ pub(crate) fn check(file: &Record, rate_is_free: bool) -> Vec<Problem> {
             let given = text(host, "ssh").or_else(|| text(host, "bundle"));
             given.or_else(|| Some(host.get::<&[At<String>]>("links")?.span))
         });
+        let unknown = || switches.iter().find_map(|(_, switch)| Some(switch.get::<bool>("unknown")?.span));
+        let misplaced = misplaced.or_else(unknown);
         let hint = "add `testbed = { kind = \"ssh\" }` at the top of the file";
         return misplaced
-            .map(|at| Problem::at(&at, "a real machine needs testbed `ssh`").hint(hint))
+            .map(|at| Problem::at(&at, "real machines and switches need testbed `ssh`").hint(hint))
             .into_iter()
             .collect();
     };

@@ -293,6 +293,8 @@ pub struct Switch {
     pub pagp: Option<Pagp>,
     /// The ports that do.
     pub pagp_ports: Vec<String>,
+    /// A real switch of which nothing is known.
+    pub unknown: bool,
 }
 
 /// Cisco's two modes of a channel group with PAgP.

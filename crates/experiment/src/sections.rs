@@ -273,6 +273,7 @@ pub(crate) const SWITCH: Section = Section {
     header: "[switches.NAME]",
     doc: "A switch: a learning bridge.",
     keys: &[
+        remote::UNKNOWN,
         Key {
             name: "model",
             kind: Kind::Choice(&switch_model::NAMES),

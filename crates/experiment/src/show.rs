@@ -113,8 +113,11 @@ fn show_switches(topology: &Topology, out: &mut String) {
     }
 }
 
-/// `Cisco Catalyst 2960-S: port-channel load-balance src-ip; ...`, of a switch that stands for a maker's.
+/// `Cisco Catalyst 2960-S: port-channel load-balance src-ip; ...`, of a switch that stands for a maker's or is one.
 fn switch_text(switch: &Switch) -> Option<String> {
+    if switch.unknown {
+        return Some("a real switch; how it chooses links is unknown.".to_owned());
+    }
     let model = switch.model?;
     let mut text = model.title.to_owned();
     if let Some(spread) = &switch.spread {

@@ -2,7 +2,7 @@
 
 use crate::record::{At, Record, Span};
 use crate::resolved::{Pagp, Switch};
-use crate::sections::SPREADS;
+use crate::sections::{SPREADS, SWITCH};
 use crate::switch_model::{self, SwitchModel};
 use crate::teams::Grouping;
 use nicteam_diagnostics::Problem;
@@ -38,8 +38,18 @@ pub(crate) fn read(name: &At<String>, record: &Record, problems: &mut Vec<Proble
         let problem = Problem::at(&lacp.span, format!("switch `{}` has `lacp` but no groups", name.value));
         problems.push(problem.hint("add `spread`, for example `spread = \"src-dst-port\"`"));
     }
-    let switch = Switch { name: name.value.clone(), model, spread: word, pagp, pagp_ports: Vec::new() };
+    let unknown = record.get::<bool>("unknown").filter(|at| at.value);
+    problems.extend(unknown.as_ref().and_then(|at| check_unknown(name, record, at)));
+    let unknown = unknown.is_some();
+    let switch = Switch { name: name.value.clone(), model, spread: word, pagp, pagp_ports: Vec::new(), unknown };
     Spec { switch, grouping, is_to_spread }
+}
+
+/// Of an unknown switch the file says nothing else.
+fn check_unknown(name: &At<String>, record: &Record, unknown: &At<bool>) -> Option<Problem> {
+    let said = SWITCH.keys.iter().map(|key| key.name).find(|key| *key != "unknown" && record.has(key))?;
+    let problem = Problem::at(&unknown.span, format!("switch `{}` is `unknown` and has `{said}`", name.value));
+    Some(problem.hint("remove one of the two"))
 }
 
 /// True if it names an unknown model, which has been reported.

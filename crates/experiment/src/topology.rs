@@ -284,7 +284,9 @@ impl<'a> Builder<'a, '_> {
         for (cable, span) in self.cables.iter().zip(&self.spans) {
             let pair = if cable.a.node < cable.b.node { (&cable.a, &cable.b) } else { (&cable.b, &cable.a) };
             let (a, b) = (pair.0.node.as_str(), pair.1.node.as_str());
-            if !joined.contains_key(a) || !joined.contains_key(b) {
+            // A real switch may have spanning tree, or groups.
+            let is_unknown = |node| self.spec(node).is_some_and(|spec| spec.switch.unknown);
+            if !joined.contains_key(a) || !joined.contains_key(b) || is_unknown(a) || is_unknown(b) {
                 continue;
             }
             let first = seen.insert((a, b));

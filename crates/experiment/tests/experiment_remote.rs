@@ -52,10 +52,23 @@ fn a_bundle_that_is_there_needs_no_links() {
 }
 
 #[test]
+fn a_switch_of_which_nothing_is_known_takes_any_mode_and_forms_no_loop() {
+    let text = FILE.replace("switches.sw = {}", "switches = { sw = { unknown = true }, core = { unknown = true } }");
+    let text = text.replace("mode = \"stripe\"", "mode = \"802.3ad\"");
+    let between = ", { between = [\"sw\", \"core\"], count = 2, rate = \"10gbit\" }]\nteams";
+    let experiment = read(&text.replace("]\nteams", between)).unwrap();
+    let topology = &experiment.runs[0].topology;
+    assert_eq!(topology.teams.len(), 2, "only those of the hosts: {topology:?}");
+    assert!(topology.switches.iter().all(|switch| switch.unknown));
+    let predicted = nicteam_experiment::predict(&experiment);
+    assert_eq!(predicted[0].outcome.as_ref().unwrap_err(), "how the switch sw chooses links is unknown");
+}
+
+#[test]
 fn what_does_not_fit_is_an_error_with_a_hint() {
     let chaos = "workloads = \"w\"\nchaos = {}\n";
     let cases = [
-        ("testbed = { kind = \"ssh\" }\n", "", "a real machine needs testbed `ssh`"),
+        ("testbed = { kind = \"ssh\" }\n", "", "real machines and switches need testbed `ssh`"),
         ("ssh = \"node2\", ", "", "host `b` has no `ssh`"),
         (", links = [\"eno1\", \"eno2\"]", "", "host `a` has no `links`"),
         ("[\"eno1\", \"eno2\"]", "[\"eno1\"]", "host `a` has 2 links, and `links` names 1"),
@@ -64,6 +77,11 @@ fn what_does_not_fit_is_an_error_with_a_hint() {
         (", rate = \"1gbit\"", "", "links of real machines have no rate in this file"),
         ("hosts.a = { ", "hosts.a = { guests = 1, ", "testbed `ssh` does not support `guests` yet"),
         ("rate = \"1gbit\"", "rate = \"1gbit\", burst = 9000", "testbed `ssh` does not support `burst` yet"),
+        (
+            "switches.sw = {}",
+            "switches.sw = { unknown = true, lacp = \"off\" }",
+            "switch `sw` is `unknown` and has `lacp`",
+        ),
         ("workloads = \"w\"\n", chaos, "testbed `ssh` does not support `chaos` yet"),
         ("{ mode = \"stripe\" }", "{ engine = \"existing\", mode = \"stripe\" }", "engine `existing` takes no `mode`"),
         ("ssh = \"node2\", ", "ssh = \"node2\", bundle = \"bond0\", ", "host `b` has `bundle` and `links`"),

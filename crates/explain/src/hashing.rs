@@ -40,25 +40,3 @@ pub(crate) fn prediction(view: &View<'_>, policy: HashPolicy, flows: &[Placed<'_
         by_place.len()
     )
 }
-
-/// How often a hash that tells these flows apart puts all of them where they are by chance: `links` to the power of the
-/// number of flows that could be elsewhere.
-pub(crate) fn chance(links: usize, free: usize) -> f64 {
-    (links.max(1) as f64).powi(-i32::try_from(free).unwrap_or(i32::MAX))
-}
-
-/// How often so many flows use so few of the links by chance, at most: the ways to choose these links times the odds that all flows
-/// are on them.
-pub(crate) fn part_by_chance(links: usize, used: usize, flows: usize) -> f64 {
-    let ways = (0..used.min(links)).fold(1.0, |ways, at| ways * (links - at) as f64 / (at + 1) as f64);
-    (ways * (used as f64 / links.max(1) as f64).powi(i32::try_from(flows).unwrap_or(i32::MAX))).min(1.0)
-}
-
-/// A chance for people.
-pub(crate) fn odds(chance: f64) -> String {
-    let of = 1.0 / chance.max(1e-12);
-    match of {
-        of if of >= 1e6 => "one of more than a million cases".to_owned(),
-        of => format!("one of {of:.0} cases"),
-    }
-}

@@ -15,6 +15,8 @@ const NEARLY_ALL: f64 = 0.95;
 pub struct Hop<'a> {
     /// Node that sends by them.
     pub node: &'a str,
+    /// Whether it is a real switch of which nothing is known.
+    pub is_unknown: bool,
     /// Node at the other end.
     pub peer: &'a str,
     /// Whose end of the path this is.
@@ -122,6 +124,8 @@ pub enum Choice<'a> {
     Address,
     /// A switch sends to the port on which it learned an address.
     Learned,
+    /// A real switch, in its own way.
+    Unknown,
     /// Words of the record that this version does not know.
     Other(&'a str),
 }
@@ -132,7 +136,7 @@ impl<'a> Choice<'a> {
         matches!(self, Choice::Striped | Choice::Subflows | Choice::Paths)
     }
 
-    /// The policy, or the mode; nothing for learned addresses.
+    /// The policy, or the mode; nothing for addresses, and for what is unknown.
     pub fn words(self) -> &'a str {
         match self {
             Choice::Hash(words) | Choice::Other(words) => words,
@@ -140,7 +144,7 @@ impl<'a> Choice<'a> {
             Choice::Striped => Mode::Stripe.name(),
             Choice::Subflows => MULTIPATH_TCP,
             Choice::Paths => MULTIPATH,
-            Choice::Address | Choice::Learned => "",
+            Choice::Address | Choice::Learned | Choice::Unknown => "",
         }
     }
 }
@@ -256,7 +260,9 @@ impl<'a> Hop<'a> {
                 Chooser { node: self.peer, by: Choice::Mode(known) }
             }
             (None, Some(mode)) if mode.has_an_address_a_link() => Chooser { node: self.host(), by: Choice::Address },
-            (None, _) => Chooser { node: self.node, by: Choice::Learned },
+            (None, _) => {
+                Chooser { node: self.node, by: if self.is_unknown { Choice::Unknown } else { Choice::Learned } }
+            }
         }
     }
 

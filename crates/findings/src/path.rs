@@ -107,8 +107,10 @@ fn hop<'a>(run: &'a Run, teams: &[Team<'a>], [node, peer]: [&'a str; 2], side: S
     };
     let (links, connections, passing) = (Vec::new(), Vec::new(), Vec::new());
     let (spreading, copies, prediction, buckets) = (Vec::new(), Vec::new(), None, None);
+    let is_unknown = run.topology.switches.iter().any(|switch| switch.name == node && switch.unknown);
     Hop {
         node,
+        is_unknown,
         peer,
         side,
         team,

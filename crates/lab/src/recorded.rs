@@ -63,6 +63,7 @@ fn switch(switch: &Switch) -> record::Switch {
         }),
         spread: switch.spread.clone(),
         pagp: switch.pagp.map(|pagp| pagp.name().to_owned()),
+        unknown: switch.unknown,
     }
 }
 

@@ -86,6 +86,9 @@ pub struct Switch {
     /// `auto` or `desirable`: its ports spoke PAgP; none: they did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pagp: Option<String>,
+    /// True for a real switch of which nothing was known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unknown: bool,
 }
 
 /// A maker's switch.

@@ -1,8 +1,8 @@
 //! Planted causes: runs in which one thing is wrong, three variants of each by seed. The finding must name it, where it is, and
 //! account for what is missing.
 
-use nicteam_record::{Fault, Further, Host, Link, LinkEnd, Port, Run};
-use nicteam_report::find_reasons;
+use nicteam_record::{Fault, Further, Host, Link, LinkEnd, Port, Run, Switch};
+use nicteam_report::{explain, find_reasons};
 
 use crate::common::net::{FULL, HostSpec, net};
 use crate::common::receive_what_was_sent;
@@ -17,13 +17,14 @@ struct Planted {
 const L34: &str = "balance-xor layer3+4";
 const MAC: &str = "balance-xor layer2";
 
-const PLANTED: [Planted; 11] = [
+const PLANTED: [Planted; 12] = [
     Planted { cause: "hash", node: Some("sw"), run: switch_by_mac },
     Planted { cause: "hash", node: Some("a"), run: host_by_mac },
     Planted { cause: "active-backup", node: Some("b"), run: active_backup },
     Planted { cause: "load-balancing", node: Some("b"), run: load_balancing },
     Planted { cause: "broadcast", node: Some("a"), run: broadcast },
     Planted { cause: "learning", node: Some("sw"), run: learning },
+    Planted { cause: "unknown-switch", node: Some("sw"), run: unknown_switch },
     Planted { cause: "unequal-turns", node: Some("a"), run: unequal_turns },
     Planted { cause: "not-aggregating", node: Some("a"), run: not_aggregating },
     Planted { cause: "slow-host", node: Some("b"), run: receive_window },
@@ -130,6 +131,48 @@ fn broadcast(seed: u32) -> Run {
 fn learning(seed: u32) -> Run {
     let count = connections(seed);
     net(&two(L34, L34), "", &[("a", "b", count, FULL / count as f64)])
+}
+
+/// A real switch that hashes MAC addresses.
+fn unknown_switch(seed: u32) -> Run {
+    let count = connections(seed);
+    let mut run = net(&two("balance-rr", L34), "src-dst-mac", &[("a", "b", count, FULL / count as f64)]);
+    run.topology.teams.retain(|team| team.node != "sw");
+    run.members.retain(|member| member.host != "sw");
+    run.topology.switches[0] = Switch { name: "sw".into(), unknown: true, ..Switch::default() };
+    run
+}
+
+#[test]
+fn of_an_unknown_switch_is_said_what_it_can_look_at() {
+    let said = |run: Run| {
+        let explanation = explain(&run);
+        (explanation.sentence, explanation.facts)
+    };
+    let (sentence, facts) = said(unknown_switch(1));
+    assert_eq!(
+        sentence,
+        "Receiving side: how sw chooses a link is not known. 8 connections reached b by 1 of 4 links, so sw chooses by the \
+         receiver's address alone, without a group, or by MAC addresses, or by IP addresses. Let it hash IP addresses and ports, \
+         with these links in one group."
+    );
+    assert!(
+        facts.contains(&"A hash of ports uses so few of 4 links by chance in one of 16384 cases.".to_owned()),
+        "{facts:?}"
+    );
+    // Two links: more than there are addresses.
+    let mut run = unknown_switch(1);
+    let own = |device| move |member: &&mut nicteam_record::Member| member.host == "b" && member.member == device;
+    let full = run.members.iter().filter(|member| member.host == "b").map(|member| member.rx_bps).fold(0.0, f64::max);
+    let frames = run.members.iter().filter(|member| member.host == "b").map(|member| member.rx_frames).max().unwrap();
+    for device in ["eth0", "eth1", "eth2", "eth3"] {
+        let member = run.members.iter_mut().find(own(device)).unwrap();
+        let carries = ["eth0", "eth1"].contains(&device);
+        (member.rx_bps, member.rx_frames) = if carries { (full, frames) } else { (0.0, 0) };
+    }
+    let (sentence, facts) = said(run);
+    assert!(sentence.ends_with("by 2 of 4 links, so sw chooses by ports."), "{sentence}");
+    assert_eq!(facts[1], "By MAC addresses these connections would use 1 link at most.");
 }
 
 /// Three links of 100 Mbit/s and one of 10; each carries what the slow one can.

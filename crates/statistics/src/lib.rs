@@ -1,6 +1,6 @@
 //! Repeated measurements: their middle and how far it can be trusted ([`Estimate`]), whether two sets of them
 //! differ ([`Comparison`]), which of them stand apart ([`outliers`]), and how evenly rates are shared
-//! ([`jain_index`]).
+//! ([`jain_index`]). And how often a hash does by chance what was seen ([`part_by_chance`]).
 //!
 //! Nothing here assumes how samples scatter: a machine that others use spoils single ones, always to one side. So
 //! there are medians instead of means, and tests by ranks instead of tests by variances.
@@ -16,12 +16,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod chance;
 mod comparison;
 mod estimate;
 mod fairness;
 mod outliers;
 mod ranks;
 
+pub use chance::{all_by_chance, odds, part_by_chance};
 pub use comparison::{Comparison, Scale, Verdict, hold_together};
 pub use estimate::{Estimate, median};
 pub use fairness::jain_index;

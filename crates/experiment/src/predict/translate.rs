@@ -84,6 +84,9 @@ fn unpredictable(run: &Run) -> Option<String> {
     if let Some(workload) = carrying().find(cached) {
         return Some(format!("the write-back cache of {} takes data at the speed of memory", workload.name));
     }
+    if let Some(switch) = run.topology.switches.iter().find(|switch| switch.unknown) {
+        return Some(format!("how the switch {} chooses links is unknown", switch.name));
+    }
     if let Some(timed) = run.events.iter().find(|timed| timed.event.carrier().is_none()) {
         return Some(format!("an event of kind {}", timed.event.kind()));
     }

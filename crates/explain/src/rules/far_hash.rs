@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use nicteam_bundles::traffic::FlowKey;
 use nicteam_options::HashPolicy;
+use nicteam_statistics::{all_by_chance, odds};
 use nicteam_wire::Mac;
 
 use super::Rule;
 use crate::finding::{Change, Finding, Place, Side, Sure, Weight};
-use crate::hashing::{chance, odds};
 use crate::predicted;
 use crate::units::{percent, plural, rate};
 use crate::view::{Direction, Placed, View, grouped, is_constant, members};
@@ -55,7 +55,7 @@ fn by_headers(view: &View<'_>, flows: &[Placed<'_>], links: usize) -> Option<Fin
         () => return None,
     };
     // The first flow of each group may be anywhere.
-    let chance = chance(links, flows.len() - groups);
+    let chance = all_by_chance(links, flows.len() - groups);
     let sure = Sure::by_chance(chance)?;
     let (top, share) = view.top(Direction::In)?;
     if share < AS_GOOD_AS_ALL {
@@ -91,7 +91,7 @@ fn by_counters(view: &View<'_>, links: usize) -> Option<Finding> {
     if keys.len() < LEAST_FLOWS || packets < LEAST_PACKETS || of_packets < 0.97 {
         return None;
     }
-    let chance = chance(links, keys.len() - 1);
+    let chance = all_by_chance(links, keys.len() - 1);
     Sure::by_chance(chance)?;
     let evidence = vec![
         format!("{} received {} of the packets and {} of the bytes", top.name, percent(of_packets), percent(share)),
@@ -142,7 +142,7 @@ fn finding(view: &View<'_>, flows: &[Placed<'_>], key: &Key, sure: Sure, evidenc
                 "{} would use {} links (in all but {}): up to {} where {} comes now",
                 plural(count, "flow"),
                 links.len(),
-                odds(chance(links.len(), count - 1)),
+                odds(all_by_chance(links.len(), count - 1)),
                 rate(speed),
                 rate(received)
             ),

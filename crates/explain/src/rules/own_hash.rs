@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use nicteam_bundles::{Bundle, Kind};
 use nicteam_options::HashPolicy;
 use nicteam_options::mode::Sends;
+use nicteam_statistics::{all_by_chance, odds};
 use nicteam_wire::Frame;
 
 use super::Rule;
 use crate::finding::{Change, Finding, Side, Sure, Weight};
-use crate::hashing::{chance, distinct, odds, places, prediction};
+use crate::hashing::{distinct, places, prediction};
 use crate::predicted;
 use crate::units::{percent, plural};
 use crate::view::{Direction, Placed, View, grouped, members};
@@ -62,7 +63,7 @@ fn by_policy(view: &View<'_>, flows: &[Placed<'_>], links: usize) -> Option<Find
 /// The policy is not known, or not ours: chance says.
 fn by_chance(view: &View<'_>, flows: &[Placed<'_>], links: usize) -> Option<Finding> {
     let known: Option<HashPolicy> = view.bundle().hash_policy.as_ref().and_then(|name| name.parse().ok());
-    let chance = chance(links, flows.len() - 1);
+    let chance = all_by_chance(links, flows.len() - 1);
     let sure = Sure::by_chance(chance)?;
     // A known policy that would spread them does not explain it.
     if known.is_some() {

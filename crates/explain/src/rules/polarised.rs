@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use nicteam_options::HashPolicy;
 use nicteam_options::mode::Sends;
 use nicteam_plan::hash::hash;
+use nicteam_statistics::{odds, part_by_chance};
 use nicteam_wire::Frame;
 
 use super::Rule;
 use crate::finding::{Change, Finding, Place, Side, Sure, Weight};
-use crate::hashing::{distinct, odds, part_by_chance, places};
+use crate::hashing::{distinct, places};
 use crate::predicted;
 use crate::units::{list, plural};
 use crate::view::{Direction, Placed, View, grouped, is_constant, members};

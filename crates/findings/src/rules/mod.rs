@@ -39,6 +39,7 @@ mod slow_path;
 mod unequal_turns;
 mod uneven;
 mod unexplained;
+mod unknown_switch;
 mod waste;
 mod write_back;
 
@@ -75,6 +76,7 @@ pub const RULES: &[&dyn Rule] = &[
     &lacp_missing::LacpMissing,
     &pagp::Pagp,
     &learning::Learning,
+    &unknown_switch::UnknownSwitch,
     &slow_host::SlowHost,
     &down::Down,
     &unequal_turns::UnequalTurns,

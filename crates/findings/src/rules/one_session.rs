@@ -40,6 +40,7 @@ impl Rule for OneSession {
             Choice::Hash(policy) => format!("{} spreads by {policy}", chooser.node),
             Choice::Address => format!("each link of {} has an address of its own", chooser.node),
             Choice::Learned => format!("{} sends to the port on which it learned the address", chooser.node),
+            Choice::Unknown => format!("how {} chooses is not known", chooser.node),
             by => format!("{} sends by {}", chooser.node, by.words()),
         };
         let kind = storage::target_of(limit.picture.run, disk).map_or("iscsi", |target| target.kind.as_str());
