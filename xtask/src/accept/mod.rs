@@ -6,6 +6,7 @@ mod check;
 mod service;
 mod shares;
 mod t3;
+mod t3_ssh;
 
 use clap::builder::PossibleValuesParser;
 
@@ -27,8 +28,9 @@ pub(crate) struct Command {
     arguments: Arguments,
 }
 
-/// What stays beside the experiments: other users and dataplanes, the kernel's driver in a guest, a service in one.
-const PARTS: [&Part<Arguments>; 5] = [&t3::PACKET, &t3::USER, &shares::PART, &service::DEBIAN_12, &service::DEBIAN_13];
+/// What stays beside the experiments: other users, dataplanes and testbeds, the kernel's driver in a guest, a service in one.
+const PARTS: [&Part<Arguments>; 6] =
+    [&t3::PACKET, &t3::USER, &t3_ssh::PART, &shares::PART, &service::DEBIAN_12, &service::DEBIAN_13];
 
 /// Measures, and prints each part as soon as it is there.
 pub(crate) fn run(command: Command) -> Result<Vec<Section>, Failure> {
