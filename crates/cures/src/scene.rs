@@ -212,6 +212,7 @@ impl Scene {
                 for team in self.teams.iter_mut().filter(|team| faces(team)) {
                     if team.node == node {
                         team.config.set("mode", "802.3ad").ok()?;
+                        team.config.set("lacp_active", "on").ok()?;
                     }
                     team.left_out.clear();
                 }

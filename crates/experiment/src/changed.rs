@@ -72,7 +72,10 @@ fn make(topology: &mut Topology, change: &Change) -> Result<(), String> {
             let aggregates = |team: &&Team| team.config.mode.traits().aggregates(&team.config);
             let speaks: Vec<String> = topology.teams.iter().filter(aggregates).map(|team| team.node.clone()).collect();
             let mut groups = topology.teams.iter_mut().filter(|team| team.node == *node && speaks.contains(&team.peer));
-            groups.try_for_each(|group| set(group, "mode", "802.3ad"))
+            groups.try_for_each(|group| {
+                set(group, "mode", "802.3ad")?;
+                set(group, "lacp_active", "on")
+            })
         }
         (_, Some(_)) => Err("a switch has no such option".to_owned()),
         ("without", None) => {

@@ -174,6 +174,8 @@ impl Taps {
 
     /// Looks at more or fewer frames from now on.
     fn adjust(&mut self, read: u32, is_costly: bool) {
+        // Where few frames are read it is not they that take the time: on a slow machine the look itself does.
+        let is_costly = is_costly && read >= WANTED / 8;
         let wanted = match () {
             () if is_costly || read >= 2 * WANTED => self.one_of.saturating_mul(2).min(LEAST_SHARE),
             () if read < WANTED / 2 => (self.one_of / 2).max(1),

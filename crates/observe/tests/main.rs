@@ -5,5 +5,6 @@ mod common;
 /// Mostly waits: many at once.
 mod live {
     mod explained;
+    mod planted;
     mod read;
 }

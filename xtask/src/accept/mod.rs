@@ -3,6 +3,7 @@
 mod against;
 mod arguments;
 mod check;
+mod planted;
 mod service;
 mod shares;
 mod t3;
@@ -29,8 +30,8 @@ pub(crate) struct Command {
 }
 
 /// What stays beside the experiments: other users, dataplanes and testbeds, the kernel's driver in a guest, a service in one.
-const PARTS: [&Part<Arguments>; 6] =
-    [&t3::PACKET, &t3::USER, &t3_ssh::PART, &shares::PART, &service::DEBIAN_12, &service::DEBIAN_13];
+const PARTS: [&Part<Arguments>; 7] =
+    [&t3::PACKET, &t3::USER, &t3_ssh::PART, &planted::PART, &shares::PART, &service::DEBIAN_12, &service::DEBIAN_13];
 
 /// Measures, and prints each part as soon as it is there.
 pub(crate) fn run(command: Command) -> Result<Vec<Section>, Failure> {

@@ -15,11 +15,56 @@ const BUILD: &str = "mount -t tmpfs none /run && cd /run && export PATH=/usr/sbi
     for n in 0 1; do ip link set m$n master bond0 && ip netns exec far ip link set p$n master bond0; done && \
     ip link set bond0 up && ip netns exec far ip link set bond0 up && \
     ip address add 10.0.0.1/24 dev bond0 && ip netns exec far ip address add 10.0.0.2/24 dev bond0";
+/// A second bond, of two TAP devices whose other ends are a program: it reads what comes unless there is `/run/deaf`, and answers
+/// ARP, for the bond's own address if there is `/run/claims`.
+const TAPS: &str = r#"mknod /run/tun c 10 200
+cat > /run/taps.pl <<'END'
+my @taps = map { sysopen(my $tap, "/run/tun", 2050) or die; my $name = pack("a16 s x22", "t$_", 0x1002);
+    ioctl($tap, 0x400454ca, $name) or die; $tap } 0, 1;
+my ($own, $mac) = (pack("C4", 10, 0, 1, 1), pack("C6", 2, 0, 0, 0, 0, 119));
+while (1) {
+    for my $tap (@taps) {
+        while (!-e "/run/deaf" && sysread($tap, my $f, 2048)) {
+            next unless length $f >= 42 && unpack("n", substr($f, 12, 2)) == 0x0806 && unpack("n", substr($f, 20, 2)) == 1;
+            my $asked = substr($f, 38, 4);
+            next if $asked eq $own && !-e "/run/claims";
+            syswrite($tap, substr($f, 6, 6) . $mac . pack("nnnCCn", 0x0806, 1, 0x0800, 6, 4, 2) . $mac . $asked . substr($f, 22, 10));
+        }
+    }
+    select(undef, undef, undef, 0.002);
+}
+END
+cat > /run/speed.pl <<'END'
+socket(my $any, 2, 2, 0) or die;
+my $set = pack("LLLSCCCCCCLLSCCLLL", 2, 0, 0, $ARGV[1], 1, (0) x 12);
+ioctl($any, 0x8946, my $ask = pack("a16Px16", $ARGV[0], $set)) or die;
+END
+cat > /run/send.pl <<'END'
+use IO::Socket::INET;
+my @to = map { IO::Socket::INET->new(Proto => "udp", PeerAddr => $ARGV[0], PeerPort => 5000, LocalPort => 40000 + $_) } 1 .. $ARGV[1];
+while (1) { $_->send("x" x $ARGV[2]) for @to; select(undef, undef, undef, 0.001) }
+END
+cat > /run/echo.pl <<'END'
+use IO::Socket::INET;
+my $here = IO::Socket::INET->new(Proto => "udp", LocalAddr => "10.0.0.2", LocalPort => 5000) or die;
+while (1) { my $from = recv($here, my $bytes, 2048, 0); send($here, $bytes, 0, $from) }
+END
+perl /run/taps.pl & TAPS=$!
+until ip link show t1 > /run/shown 2>&1; do sleep 0.05; done
+ip link add bond1 type bond mode balance-xor xmit_hash_policy layer3+4 miimon 50
+for n in 0 1; do ip link set t$n txqueuelen 200 && ip link set t$n master bond1; done
+ip link set bond1 up && ip address add 10.0.1.1/24 dev bond1"#;
+/// Datagrams by so many flows, while a bond is explained.
+const LOADED: &str =
+    "loaded() { perl /run/send.pl $3 $4 $5 & SEND=$!; sleep 0.2; explain $1 $2; kill $SEND; wait $SEND || true; }";
+/// The bond reads a member's speed when it comes up.
+const SET_SPEED: &str =
+    "set_speed() { perl /run/speed.pl t1 $1 && ip link set t1 down && ip link set t1 up && sleep 0.3; }";
 /// Waits until so many ports distribute.
 const WAIT: &str = "wait_for() { for try in $(seq 300); do \
     [ $(grep -c 'port state: 63' /proc/net/bonding/bond0) -ge $1 ] && return; sleep 0.1; done; cat /proc/net/bonding/bond0; exit 1; }";
 /// A part of the output, with its name ahead.
-const EXPLAIN: &str = "explain() { echo \"=== $1\"; $NICTEAM explain bond0 --json --for 1s || [ $? = 1 ]; }";
+const EXPLAIN: &str = "explain() { echo \"=== $1\"; $NICTEAM explain ${2:-bond0} --json --for 500ms || [ $? = 1 ]; }";
 
 #[test]
 fn faults_of_a_bond_of_the_kernel_are_named() {
@@ -31,16 +76,27 @@ fn faults_of_a_bond_of_the_kernel_are_named() {
         BUILD,
         WAIT,
         EXPLAIN,
+        TAPS,
+        LOADED,
+        SET_SPEED,
         // Both ends of both ports.
         "wait_for 4",
         "explain idle",
+        "ip netns exec far perl /run/echo.pl & ECHO=$!; sleep 0.2; loaded hash bond0 10.0.0.2 12 100; kill $ECHO",
         "ip netns exec far ip address add 10.0.0.1/24 dev bond0",
         "explain duplicate",
         "ip netns exec far ip address del 10.0.0.1/24 dev bond0",
         "ip netns exec far ip link set p1 down && sleep 0.5",
         "explain cut",
         "ip netns exec far ip link set p1 up",
-        "ip netns exec far ip link set p1 nomaster && ip netns exec far ip link set p1 up && sleep 6",
+        "ip netns exec far ip link set p1 nomaster && ip netns exec far ip link set p1 up && BEGUN=$(date +%s)",
+        // LACP needs six seconds to miss its partner. Meanwhile the other bond.
+        "loaded good bond1 10.0.1.2 16 100",
+        "loaded one-flow bond1 10.0.1.2 1 1000",
+        "set_speed 100 && explain speed bond1 && set_speed 10",
+        "touch /run/deaf && loaded lossy bond1 10.0.1.2 16 100 && rm /run/deaf",
+        "ip link set t1 mtu 1400 && explain mtu bond1; kill $TAPS",
+        "until [ $(($(date +%s) - BEGUN)) -gt 6 ]; do sleep 0.1; done",
         "explain individual",
         "ip netns exec far ip link set p0 nomaster && ip netns exec far ip link set p0 up && sleep 6",
         "explain missing",
@@ -49,10 +105,16 @@ fn faults_of_a_bond_of_the_kernel_are_named() {
     let printed = guest.run("/bin/sh", &["-ec", &script]).unwrap_or_else(|refusal| panic!("{refusal}"));
     let parts = printed.split("=== ").skip(1).map(|part| part.split_once('\n').unwrap());
     let found: Vec<(&str, Vec<(String, String)>)> = parts.map(|(name, json)| (name, faults(json))).collect();
-    let expected: [(&str, &[(&str, &str)]); 5] = [
+    let expected: [(&str, &[(&str, &str)]); 11] = [
         ("idle", &[]),
+        ("hash", &[("hash", "switch")]),
         ("duplicate", &[("duplicate-address", "other_host")]),
         ("cut", &[("down", "link")]),
+        ("good", &[]),
+        ("one-flow", &[("one-flow", "host")]),
+        ("speed", &[("speed", "link")]),
+        ("lossy", &[("lossy", "host"), ("lossy", "host")]),
+        ("mtu", &[("mtu", "host")]),
         ("individual", &[("not-aggregating", "switch")]),
         ("missing", &[("lacp-missing", "switch")]),
     ];
@@ -63,12 +125,12 @@ fn faults_of_a_bond_of_the_kernel_are_named() {
     assert_eq!(found, expected, "{printed}");
 }
 
-/// The causes that are no notices, with their sides.
+/// The causes that are no notices, with their sides; one heavy flow is one while its link has room.
 fn faults(json: &str) -> Vec<(String, String)> {
     let explained: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"));
     assert_eq!(explained["bundles"][0]["bundle"]["kind"], "kernel");
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let findings = explained["bundles"][0]["explanation"]["findings"].as_array().unwrap();
-    let wrong = findings.iter().filter(|of| of["weight"] != "notice");
+    let wrong = findings.iter().filter(|of| of["weight"] != "notice" || of["cause"] == "one-flow");
     wrong.map(|of| (text(&of["cause"]), text(&of["side"]))).collect()
 }

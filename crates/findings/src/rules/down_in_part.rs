@@ -12,6 +12,9 @@ const KINDS: [&str; 2] = ["cable", "cables"];
 /// A fault that leaves at least this part of the rate before is no cause.
 const LEFT: f64 = 0.95;
 
+/// From this part of what is missing on a fault is its cause, whatever else left links idle.
+const MOST: f64 = 0.4;
+
 /// Pulled cables, and less payload meanwhile.
 pub(super) struct DownInPart;
 
@@ -36,6 +39,11 @@ impl Rule for DownInPart {
         }
         let fault = limit.picture.run.faults.iter().filter_map(details);
         let details = fault.max_by(|one, other| one.lost_bits().total_cmp(&other.lost_bits()))?;
+        let run = limit.picture.run;
+        let missing = limit.lost * run.limit_bps * run.measured_ms;
+        if details.lost_bits() < MOST * missing {
+            return None;
+        }
         let finding = Finding { side: Side::Links, node: Some(details.node.clone()), ..limit.finding(self.cause()) };
         Some(finding.with_details(&details))
     }

@@ -19,9 +19,13 @@ const LACP: [(&str, &str); 4] = [("mode", "802.3ad"), ("lacp_rate", "fast"), ("m
 
 /// What is found of a bundle that is looked at for a moment.
 fn explained(host: &Host, bundle: impl Fn() -> Bundle + Send + Sync) -> Explanation {
+    explained_for(Duration::from_millis(700), host, bundle)
+}
+
+pub(super) fn explained_for(time: Duration, host: &Host, bundle: impl Fn() -> Bundle + Send + Sync) -> Explanation {
     let look = || {
         let before = bundle();
-        let options = Options { time: Duration::from_millis(700), probes: true };
+        let options = Options { time, probes: true };
         let watched = watch(std::slice::from_ref(&before), options).unwrap();
         let bundle = bundle();
         let name = &bundle.name;
@@ -41,13 +45,18 @@ fn explained(host: &Host, bundle: impl Fn() -> Bundle + Send + Sync) -> Explanat
     host.netns.run(look).unwrap()
 }
 
+/// The team of this network namespace.
+pub(super) fn team_here() -> Bundle {
+    nicteam_observe::host().unwrap().bundle("team0").cloned().unwrap()
+}
+
 fn of_team(host: &Host) -> Explanation {
-    explained(host, || nicteam_observe::host().unwrap().bundle("team0").cloned().unwrap())
+    explained(host, team_here)
 }
 
 /// The one finding that is no notice.
 #[track_caller]
-fn the_fault(explanation: Explanation, cause: &str, side: Side) -> Finding {
+pub(super) fn the_fault(explanation: Explanation, cause: &str, side: Side) -> Finding {
     let wrong: Vec<&Finding> = explanation.findings.iter().filter(|of| of.weight != Weight::Notice).collect();
     let [one] = wrong[..] else { panic!("{explanation:#?}") };
     assert_eq!((one.cause, one.side), (cause, side), "{explanation:#?}");
@@ -55,7 +64,7 @@ fn the_fault(explanation: Explanation, cause: &str, side: Side) -> Finding {
 }
 
 #[track_caller]
-fn assert_good(explanation: &Explanation) {
+pub(super) fn assert_good(explanation: &Explanation) {
     assert!(explanation.is_good, "{explanation:#?}");
 }
 
