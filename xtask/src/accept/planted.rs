@@ -222,23 +222,19 @@ fn slow_member(variant: usize, draw: &mut Draw) -> String {
 }
 
 fn lossy(variant: usize, draw: &mut Draw) -> String {
-    let (loss, delay, links) = (draw.of(&[2, 3, 5]), draw.of(&[2, 5]), [1, 2, 4][variant]);
-    let connections = links * draw.between(1, 2);
-    let team = if links > 1 { "team = \"both\"" } else { "" };
-    let teams = if links > 1 { format!("[teams.both]\n{BY_PORTS}\n") } else { String::new() };
-    let switch = if links > 1 { SPREADS } else { "" };
+    let (loss, delay) = (draw.of(&[2, 3, 5]), [2, 5, 10][variant]);
     let head = format!(
-        "[impairments.bad]\nloss = \"{loss}%\"\ndelay = \"{delay}ms\"\n{teams}[hosts]\na = {{ {team} }}\nb = {{ {team} }}\n\
-         [switches.sw]\n{switch}\n[[links]]\nbetween = [\"a\", \"sw\"]\ncount = {links}\nrate = \"20mbit\"\nimpair = \"bad\"\n\
-         [[links]]\nbetween = [\"b\", \"sw\"]\ncount = {links}\nrate = \"20mbit\"\n[workloads.w]\nkind = \"tcp\"\nfrom = \"a\"\n\
-         to = \"b\"\nconnections = {connections}\n"
+        "[impairments.bad]\nloss = \"{loss}%\"\ndelay = \"{delay}ms\"\n[hosts]\na = {{}}\nb = {{}}\n[switches.sw]\n[[links]]\n\
+         between = [\"a\", \"sw\"]\nrate = \"20mbit\"\nimpair = \"bad\"\n[[links]]\nbetween = [\"b\", \"sw\"]\n\
+         rate = \"20mbit\"\n[workloads.w]\nkind = \"tcp\"\nfrom = \"a\"\nto = \"b\"\nconnections = 1\n"
     );
     experiment(&head, "")
 }
 
 fn down(variant: usize, draw: &mut Draw) -> String {
     let (links, at, time) = (variant as u64 + 2, draw.of(&[200, 400]), draw.of(&[1200, 1800]));
-    let (number, connections) = (draw.between(0, links - 1), draw.between(2, 8));
+    // By so many a hash at the switch uses all links.
+    let (number, connections) = (draw.between(0, links - 1), draw.between(12, 16));
     let event = format!(
         "events = [{{ at = \"{at}ms\", for = \"{time}ms\", kind = \"cable\", link = [\"a\", \"sw\"], number = {number} }}]"
     );
@@ -267,7 +263,8 @@ fn window(variant: usize, draw: &mut Draw) -> String {
 }
 
 fn learning(_variant: usize, draw: &mut Draw) -> String {
-    many(draw, [BY_PORTS; 2], "")
+    // b answers by one link, where the switch learns its address.
+    many(draw, [BY_PORTS, "mode = \"balance-xor\"\nxmit_hash_policy = \"layer2\""], "")
 }
 
 fn broadcast(variant: usize, draw: &mut Draw) -> String {

@@ -3,7 +3,7 @@
 use nicteam_record::{Finding, LinkLoads, Side};
 use serde::{Deserialize, Serialize};
 
-use super::Rule;
+use super::{Rule, lossy};
 use crate::hop::Choice;
 use crate::limits::{FilledBy, Limit};
 use crate::units::{self, number, ratio, share};
@@ -33,7 +33,7 @@ impl Rule for Full {
     }
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
-        if limit.filled_by != FilledBy::Payload && !paths_are_full(limit) {
+        if limit.filled_by != FilledBy::Payload && !paths_are_full(limit) || lossy::is_below_full(limit) {
             return None;
         }
         let full = &limit.hops;
