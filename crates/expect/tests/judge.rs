@@ -81,6 +81,15 @@ fn findings_must_be_in_all_repetitions_or_in_none() {
 }
 
 #[test]
+fn a_run_that_the_machine_held_back_is_counted() {
+    let held = with_finding(repetition("one", 1, 5e8), "machine");
+    let batches = [record(vec![held, repetition("one", 2, 5e8)])];
+    let expectations = [at_least("one", "of_limit", 0.9)];
+    let judged = judge(&expectations, &batches, &BTreeMap::new());
+    assert_eq!((judged[0].verdict, judged[0].by_machine), (Verdict::Missed, 1));
+}
+
+#[test]
 fn what_cannot_be_judged_says_why_and_wants_no_more() {
     let runs = vec![run("one", 5e8), run("idle", 0.0)];
     let expectations = [

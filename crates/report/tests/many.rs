@@ -200,4 +200,9 @@ fn a_page_has_the_verdicts_that_its_record_expects() {
     assert!(page.contains("What was expected"));
     assert!(page.contains("class=\"holds\"") && page.contains("class=\"missed\""), "{page}");
     assert!(page.contains("Expectations: 1 held, 1 missed, 0 undecided."));
+    let run = record.runs.iter().position(|run| run.name == "one-connection").unwrap();
+    let machine = serde_json::json!({ "cause": "machine", "side": "unknown", "connections": [], "lost": 0.1 });
+    record.runs[run].findings = vec![serde_json::from_value(machine).unwrap()];
+    let told = "one-connection: the processors of this machine held it back once";
+    assert!(!page.contains(told) && page_of(&record).contains(told));
 }

@@ -21,7 +21,7 @@ pub(super) const PART: Part<Arguments> =
 
 /// Variants of each cause.
 const VARIANTS: usize = 3;
-/// What a prediction may be off, of the limit.
+/// By so much a predicted share may be off.
 const OFF: f64 = 0.05;
 /// So many predictions of the changed run have to be within that.
 const PREDICTED: f64 = 0.9;

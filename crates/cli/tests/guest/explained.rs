@@ -15,7 +15,7 @@ const BUILD: &str = "mount -t tmpfs none /run && cd /run && export PATH=/usr/sbi
     for n in 0 1; do ip link set m$n master bond0 && ip netns exec far ip link set p$n master bond0; done && \
     ip link set bond0 up && ip netns exec far ip link set bond0 up && \
     ip address add 10.0.0.1/24 dev bond0 && ip netns exec far ip address add 10.0.0.2/24 dev bond0";
-/// A second bond, of two TAP devices whose other ends are a program: it reads what comes unless there is `/run/deaf`, and answers
+/// A second bond, of two TAP devices whose other ends are a program: it reads what comes unless there is `/run/stalled`, and answers
 /// ARP, for the bond's own address if there is `/run/claims`.
 const TAPS: &str = r#"mknod /run/tun c 10 200
 cat > /run/taps.pl <<'END'
@@ -24,7 +24,7 @@ my @taps = map { sysopen(my $tap, "/run/tun", 2050) or die; my $name = pack("a16
 my ($own, $mac) = (pack("C4", 10, 0, 1, 1), pack("C6", 2, 0, 0, 0, 0, 119));
 while (1) {
     for my $tap (@taps) {
-        while (!-e "/run/deaf" && sysread($tap, my $f, 2048)) {
+        while (!-e "/run/stalled" && sysread($tap, my $f, 2048)) {
             next unless length $f >= 42 && unpack("n", substr($f, 12, 2)) == 0x0806 && unpack("n", substr($f, 20, 2)) == 1;
             my $asked = substr($f, 38, 4);
             next if $asked eq $own && !-e "/run/claims";
@@ -94,7 +94,7 @@ fn faults_of_a_bond_of_the_kernel_are_named() {
         "loaded good bond1 10.0.1.2 16 100",
         "loaded one-flow bond1 10.0.1.2 1 1000",
         "set_speed 100 && explain speed bond1 && set_speed 10",
-        "touch /run/deaf && loaded lossy bond1 10.0.1.2 16 100 && rm /run/deaf",
+        "touch /run/stalled && loaded lossy bond1 10.0.1.2 16 100 && rm /run/stalled",
         "ip link set t1 mtu 1400 && explain mtu bond1; kill $TAPS",
         "until [ $(($(date +%s) - BEGUN)) -gt 6 ]; do sleep 0.1; done",
         "explain individual",

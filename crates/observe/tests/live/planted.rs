@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(250);
 /// What is at the other ends of two links: it answers ARP for every address but the host's own, and reads what comes.
 struct Far {
     /// It reads nothing, so that frames are lost once the queue is full.
-    deaf: Arc<[AtomicBool; 2]>,
+    stalled: Arc<[AtomicBool; 2]>,
     /// It has the host's own address, too.
     claims: Arc<AtomicBool>,
     /// It says by LLDP that the second port takes short frames alone.
@@ -42,7 +42,7 @@ impl Far {
         let taps = host.netns.run(|| DEVICES.map(|name| Tap::open(name).unwrap())).unwrap();
         DEVICES.into_iter().for_each(|device| host.set_up(device, true));
         let mut far = Far {
-            deaf: Arc::default(),
+            stalled: Arc::default(),
             claims: Arc::default(),
             tells: Arc::default(),
             done: Arc::default(),
@@ -50,7 +50,7 @@ impl Far {
         };
         DEVICES.into_iter().for_each(|device| set_speed(host, device, SPEED));
         let [claims, tells, done] = [&far.claims, &far.tells, &far.done].map(Arc::clone);
-        let deaf = Arc::clone(&far.deaf);
+        let stalled = Arc::clone(&far.stalled);
         let short =
             Lldp { chassis: "sw1".to_owned(), port: "Eth7".to_owned(), max_frame_bytes: Some(1000), ..Lldp::default() };
         let read = move || {
@@ -61,8 +61,8 @@ impl Far {
                 if tells.load(Ordering::Relaxed) && turn % 50 == 0 {
                     drop(taps[1].send(&short.frame(REMOTE)));
                 }
-                for (tap, deaf) in taps.iter().zip(deaf.iter()) {
-                    while !deaf.load(Ordering::Relaxed) && tap.receive(&mut frame).unwrap_or(false) {
+                for (tap, stalled) in taps.iter().zip(stalled.iter()) {
+                    while !stalled.load(Ordering::Relaxed) && tap.receive(&mut frame).unwrap_or(false) {
                         if let Some(answer) = answer(&frame, claims.load(Ordering::Relaxed)) {
                             // A device that is set down takes nothing.
                             drop(tap.send(&answer));
@@ -161,11 +161,11 @@ fn plant_at_links(host: &Host, far: &Far, look: &dyn Fn() -> Explanation) {
     assert!(the_fault(look(), "duplicate-address", Side::OtherHost).sentence.contains(NEAR));
     far.claims.store(false, Ordering::Relaxed);
     // Both ends' queues are full after 500 frames each.
-    far.deaf.iter().for_each(|deaf| deaf.store(true, Ordering::Relaxed));
+    far.stalled.iter().for_each(|stalled| stalled.store(true, Ordering::Relaxed));
     let datagrams = Datagrams::by(host, 32, 100);
     eventually("lost frames", || look().findings.iter().any(|of| of.cause == "lossy" && of.weight == Weight::Fault));
     drop(datagrams);
-    far.deaf.iter().for_each(|deaf| deaf.store(false, Ordering::Relaxed));
+    far.stalled.iter().for_each(|stalled| stalled.store(false, Ordering::Relaxed));
 }
 
 #[test]

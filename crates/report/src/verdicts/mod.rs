@@ -30,6 +30,9 @@ fn one(judged: &Judged<'_>) -> Value {
         value["at_least"] = json!(bound.at_least);
         value["at_most"] = json!(bound.at_most);
     }
+    if judged.by_machine > 0 {
+        value["held_by_machine"] = json!(judged.by_machine);
+    }
     match &judged.found {
         Found::Figure { values, beside, interval } => {
             value["values"] = json!(values);

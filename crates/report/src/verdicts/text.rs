@@ -1,5 +1,7 @@
 //! Verdicts as a table.
 
+use std::collections::BTreeSet;
+
 use nicteam_expect::{Bound, Certainty, Found, Interval, Judged, Scale, Unit, Verdict, What};
 use nicteam_findings::units::{bytes, percent, rate, ratio};
 
@@ -69,6 +71,12 @@ pub(crate) fn notes(judged: &[Judged<'_>]) -> Vec<String> {
         _ => None,
     });
     let mut notes: Vec<String> = why.collect();
+    let held = judged.iter().filter(|one| one.verdict != Verdict::Holds && one.by_machine > 0);
+    let held: BTreeSet<(&str, usize)> = held.map(|one| (one.run.as_str(), one.by_machine)).collect();
+    notes.extend(held.iter().map(|(run, times)| {
+        let times = if *times == 1 { "once".to_owned() } else { format!("{times} times") };
+        format!("{run}: the processors of this machine held it back {times}, not the network alone. Lower the rate of its links.")
+    }));
     let are_few = |one: &Judged<'_>| matches!(&one.found, Found::Figure { interval: found, .. } if found.certainty == Certainty::LowestAndHighest);
     if judged.iter().any(are_few) {
         notes.push("* Lowest and highest value: fewer than six repetitions have no interval of 95 %.".to_owned());
