@@ -15,6 +15,8 @@ python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
 [ -x "$environment/bin/pip" ] || python3 -m venv "$environment"
 PATH=$environment/bin:$PATH
 export PATH
+# maturin takes it for the program; it may be a folder of somebody's own.
+unset CARGO
 pip install --quiet 'maturin>=1.9,<2'
 rm -rf "$environment/wheels"
 start=$(date +%s)
