@@ -64,7 +64,7 @@ const SET_SPEED: &str =
 const WAIT: &str = "wait_for() { for try in $(seq 300); do \
     [ $(grep -c 'port state: 63' /proc/net/bonding/bond0) -ge $1 ] && return; sleep 0.1; done; cat /proc/net/bonding/bond0; exit 1; }";
 /// A part of the output, with its name ahead.
-const EXPLAIN: &str = "explain() { echo \"=== $1\"; $NICTEAM explain ${2:-bond0} --json --for 500ms || [ $? = 1 ]; }";
+const EXPLAIN: &str = "explain() { echo \"=== $1\"; $NICTEAM explain ${2:-bond0} --json --for 1s || [ $? = 1 ]; }";
 
 #[test]
 fn faults_of_a_bond_of_the_kernel_are_named() {
