@@ -7,9 +7,6 @@ use nicteam_record::{Record, Run};
 use crate::expectation::{Beside, Expectation, What};
 use crate::verdict::{Interval, Verdict};
 
-/// The cause that is no network's.
-const MACHINE: &str = "machine";
-
 /// What became of an expectation in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged<'e> {
@@ -21,7 +18,7 @@ pub struct Judged<'e> {
     pub found: Found,
     /// The verdict.
     pub verdict: Verdict,
-    /// The repetitions in which this machine's processors held the run back: its figures are not those of the network alone.
+    /// The repetitions in which this machine's processors held the run back.
     pub by_machine: usize,
 }
 
@@ -62,8 +59,7 @@ pub fn judge<'e>(
                 What::Figure { .. } => figure(expectation, &times, engine.as_deref(), batches, former),
             };
             let found = found.unwrap_or_else(Found::Nothing);
-            let is_held = |run: &&&Run| run.findings.iter().any(|finding| finding.cause == MACHINE);
-            let by_machine = times.values().filter(is_held).count();
+            let by_machine = times.values().filter(|run| run.is_held_by_machine()).count();
             let verdict = verdict(expectation, &found);
             judged.push(Judged { expectation, run: name, found, verdict, by_machine });
         }

@@ -59,9 +59,7 @@ impl Queues {
         let mut passed = Vec::new();
         for flow in 0..flows.len() {
             passed.clear();
-            for (link, _) in queues.full(flow, flows, payload) {
-                passed.push(link as u32);
-            }
+            passed.extend(queues.full(flow, flows, payload).map(|(link, _)| link as u32));
             for (at, link) in passed.iter().enumerate() {
                 queues.users[*link as usize] += 1;
                 passed[..at].iter().for_each(|before| *queues.after.entry((*before, *link)).or_default() += 1);

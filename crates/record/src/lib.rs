@@ -299,6 +299,11 @@ impl Run {
         self.repetition.as_ref().map_or(&self.name, |repetition| &repetition.of)
     }
 
+    /// Whether a finding says that this machine's processors held it back: its figures are not those of the network alone.
+    pub fn is_held_by_machine(&self) -> bool {
+        self.findings.iter().any(|finding| finding.cause == "machine")
+    }
+
     /// If what carries frames over the impaired links did not keep up, so that
     /// they did more than was declared: what is wrong, in a sentence. That is
     /// so if it dropped frames, or if more than one in a hundred left late.

@@ -11,9 +11,6 @@ use super::pick::find;
 use crate::failure::Failure;
 use crate::{say, value};
 
-/// The cause of findings that say: the machine could do no more.
-const MACHINE: &str = "machine";
-
 /// Say what each run would deliver, and what holds it, without building anything.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -88,7 +85,7 @@ fn beside(bundle: &Bundle, seeds: u32) -> Result<(String, Vec<Predicted>), Failu
         run.measured = measured.map(|it| Measured {
             bps: it.delivered_bps,
             of_limit: it.of_limit,
-            by_machine: it.findings.iter().any(|finding| finding.cause == MACHINE),
+            by_machine: it.is_held_by_machine(),
         });
     }
     predicted.retain(|run| run.measured.is_some());

@@ -37,9 +37,9 @@ impl Rule for DownInPart {
         if limit.filled_by == FilledBy::Payload {
             return None;
         }
-        let fault = limit.picture.run.faults.iter().filter_map(details);
-        let details = fault.max_by(|one, other| one.lost_bits().total_cmp(&other.lost_bits()))?;
         let run = limit.picture.run;
+        let fault = run.faults.iter().filter_map(details);
+        let details = fault.max_by(|one, other| one.lost_bits().total_cmp(&other.lost_bits()))?;
         let missing = limit.lost * run.limit_bps * run.measured_ms;
         if details.lost_bits() < MOST * missing {
             return None;
