@@ -1,10 +1,8 @@
-//! Captures and flows that `nicteam which` reads (`capture` is of crate `cli`, a program: its file is compiled in).
+//! Captures and flows that `nicteam which` reads.
 
 use std::io::Cursor;
 
-#[allow(dead_code, reason = "the program uses more of it")]
-#[path = "../../crates/cli/src/which/capture.rs"]
-mod capture;
+use nicteam_capture::Reader;
 
 /// Panics if something does not hold for these bytes; says whether they were taken.
 pub type Property = fn(&[u8]) -> bool;
@@ -24,8 +22,7 @@ pub fn capture(bytes: &[u8]) -> bool {
         next += 1;
         Ok(())
     };
-    let read =
-        capture::Capture::read(Cursor::new(bytes.to_vec()), BUFFER).and_then(|capture| capture.for_each_frame(take));
+    let read = Reader::read(Cursor::new(bytes.to_vec()), BUFFER).and_then(|frames| frames.for_each_frame(take));
     match read {
         Ok(()) => true,
         Err(error) => {

@@ -4,6 +4,8 @@
 //! direction and a comment: the member that was chosen for it, and by which rule ([`Bundle::comment`], by the choosers of
 //! `nicteam-plan`). A capture changes nothing: it sets no device promiscuous and sends nothing.
 //!
+//! A [`Reader`] hands out the frames of any pcap or pcapng file.
+//!
 //! Filters are those of libpcap; `tcpdump` compiles them ([`filter`]).
 #![forbid(unsafe_code)]
 
@@ -12,6 +14,7 @@ mod error;
 mod file;
 pub mod filter;
 mod pcapng;
+mod reader;
 mod reason;
 mod session;
 mod text;
@@ -21,4 +24,5 @@ pub use error::Error;
 pub use file::Output;
 pub use filter::Filter;
 pub use pcapng::{Direction, Interface, Packet, Pcapng, Statistics};
+pub use reader::{ReadError, Reader};
 pub use session::{Capture, Counts, Lost};

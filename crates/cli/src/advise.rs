@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use nicteam_capture::Reader;
 use nicteam_formats::{Network, Team, WRITERS, Writer};
 use nicteam_predict::advise::{Ranked, Traffic};
 use nicteam_team::Mode;
@@ -17,7 +18,6 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::value::OneOf;
-use crate::which::capture::Capture;
 use crate::{say, value};
 
 /// Rank every mode and policy by how much of the links given traffic would use.
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 fn of_capture(path: &Path, members: u32) -> Result<Option<Traffic>, Failure> {
     let in_file = |error| Failure::wrong_input(format!("{}: {error}", path.display()));
     let mut traffic = Traffic::new(members, true);
-    Capture::open(path)
+    Reader::open(path)
         .map_err(in_file)?
         .for_each_frame(|_, bytes, length| {
             if let Ok(frame) = Frame::parse_untagged(bytes) {

@@ -4,6 +4,8 @@ use std::fmt::{self, Display};
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
+use nicteam_host::configuration::Unreadable;
+
 /// Why a command failed, and with which exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -85,6 +87,12 @@ impl From<nicteam_lab::Error> for Failure {
 impl From<nicteam_experiment::Diagnostics> for Failure {
     fn from(diagnostics: nicteam_experiment::Diagnostics) -> Failure {
         Failure::wrong_input(diagnostics.render(io::stderr().is_terminal()))
+    }
+}
+
+impl From<Unreadable> for Failure {
+    fn from(error: Unreadable) -> Failure {
+        Failure::wrong_input(&error.message).hint(error.hint)
     }
 }
 

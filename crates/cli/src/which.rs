@@ -1,17 +1,15 @@
 //! `nicteam which`: the member that a flow, or each frame of a capture, takes.
 
-pub(crate) mod capture;
-
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use nicteam_capture::{ReadError, Reader};
 use nicteam_team::{AggrLayers, HashPolicy, hash};
 use nicteam_wire::flow_text::{Flow, Transport};
 use nicteam_wire::{Frame, Mac};
 
 use crate::failure::Failure;
 use crate::{say, value};
-use capture::{Capture, CaptureError};
 
 /// Tell which member a flow, or each frame of a capture, takes.
 ///
@@ -162,12 +160,12 @@ fn enough_bytes(policy: HashPolicy) -> usize {
 }
 
 fn which_frames(args: &Args, path: &Path) -> Result<(), Failure> {
-    let in_file = |error: CaptureError| Failure::wrong_input(format!("{}: {error}", path.display()));
-    let capture = Capture::open(path).map_err(in_file)?;
+    let in_file = |error: ReadError| Failure::wrong_input(format!("{}: {error}", path.display()));
+    let capture = Reader::open(path).map_err(in_file)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let enough = enough_bytes(args.xmit_hash_policy);
     let mut captured_short = 0_u64;
-    let header = writeln!(out, "frame,member").map_err(CaptureError::Sink);
+    let header = writeln!(out, "frame,member").map_err(ReadError::Sink);
     let read = header.and_then(|()| {
         capture.for_each_frame(|number, bytes, length| {
             captured_short += u64::from(bytes.len() < length && bytes.len() < enough);
@@ -183,15 +181,15 @@ fn which_frames(args: &Args, path: &Path) -> Result<(), Failure> {
             }
         })
     });
-    let flushed = out.flush().map_err(CaptureError::Sink);
+    let flushed = out.flush().map_err(ReadError::Sink);
     if captured_short > 0 {
         say::line(format_args!(
             "nicteam: {captured_short} frames were captured short; what is missing may change their member"
         ));
     }
     match read.and(flushed) {
-        Err(CaptureError::Sink(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(CaptureError::Sink(error)) => Err(Failure::failed(format!("standard output: {error}"))),
+        Err(ReadError::Sink(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(ReadError::Sink(error)) => Err(Failure::failed(format!("standard output: {error}"))),
         Err(error) => Err(in_file(error)),
         Ok(()) => Ok(()),
     }

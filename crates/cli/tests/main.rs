@@ -3,7 +3,6 @@
 mod advise;
 mod common;
 mod convert;
-mod corpus;
 mod doctor;
 mod licences;
 mod list;

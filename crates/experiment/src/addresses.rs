@@ -6,9 +6,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use nicteam_wire::Mac;
 
 use crate::guests::Guest;
-use crate::record::{At, Record};
 use crate::units::nth_host;
 use nicteam_diagnostics::Problem;
+use nicteam_elements::record::{At, Record};
 
 /// A host's address, prefix length and MAC address.
 pub(crate) type Addressed = (IpAddr, u8, Mac);

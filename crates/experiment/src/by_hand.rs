@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::event::{self, EVENT, Told};
-use crate::keys::Kind;
-use crate::read::read;
-use crate::resolved::{Impaired, Run, Topology, Way};
-use crate::timed::Event;
 use nicteam_diagnostics::{Diagnostics, Problem, toml_syntax};
+use nicteam_elements::event::{self, EVENT, Told};
+use nicteam_elements::keys::Kind;
+use nicteam_elements::read::read;
+use nicteam_elements::resolved::Run;
+use nicteam_elements::timed::Event;
 use toml::de::DeTable;
 
 /// A fault by hand.
@@ -82,17 +82,4 @@ pub fn fault(run: &Run, text: &str) -> Result<ByHand, Diagnostics> {
 /// The kinds of faults, each with the keys that it takes.
 pub fn fault_kinds() -> Vec<(&'static str, Vec<&'static str>)> {
     event::kinds()
-}
-
-impl Topology {
-    /// The same, in which faults of every kind can happen: every cable has a link emulator, and every team of our own engine a
-    /// process.
-    #[must_use]
-    pub fn for_faults(mut self) -> Topology {
-        for cable in &mut self.cables {
-            cable.impaired.get_or_insert(Impaired { a_to_b: Way::default(), b_to_a: Way::default() });
-        }
-        self.teams.iter_mut().for_each(|team| team.own_process = team.engine == "nicteam");
-        self
-    }
 }

@@ -2,9 +2,9 @@
 
 use nicteam_record::Change;
 
-use crate::engine;
-use crate::resolved::{Run, Team, Topology};
 use crate::teams::{self, Grouping};
+use nicteam_elements::engine;
+use nicteam_elements::resolved::{Run, Team, Topology};
 
 /// The run with these changes of its network.
 ///

@@ -6,13 +6,13 @@ use std::time::Duration;
 use nicteam_chaos::{Cable, Field, Plan, Switch, draw};
 use toml::de::DeTable;
 
-use crate::event::{self, EVENT};
-use crate::keys::{Key, Kind, Need, Section, Thing};
-use crate::read::read;
-use crate::record::{At, Record, Span, Value};
-use crate::resolved::{self, Topology};
 use crate::units::show_duration;
 use nicteam_diagnostics::{Problem, list, nearest};
+use nicteam_elements::event::{self, EVENT};
+use nicteam_elements::keys::{Key, Kind, Need, Section, Thing};
+use nicteam_elements::read::read;
+use nicteam_elements::record::{At, Record, Span, Value};
+use nicteam_elements::resolved::{self, Topology};
 
 /// The section.
 pub(crate) const CHAOS: Section = Section {

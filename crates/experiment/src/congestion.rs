@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use toml::de::DeTable;
 
-use crate::read;
-use crate::record::{At, Record};
-use crate::resolved::Experiment;
 use crate::sections::FILE;
 use nicteam_diagnostics::{Diagnostics, Problem};
 use nicteam_diagnostics::{list, nearest};
+use nicteam_elements::read;
+use nicteam_elements::record::{At, Record};
+use nicteam_elements::resolved::Experiment;
 
 /// Refuses what the picked runs name and the machine does not take; the
 /// message lists the `available`.

@@ -3,8 +3,8 @@
 use nicteam_diagnostics::{Problem, line_and_column, list, nearest};
 use nicteam_expect::{Beside, Bound, CAUSES, Expectation, Figure, NAMES, Part, Scale, Scope, Unit, What};
 
-use crate::keys::{Key, Kind, Need, Section, Thing};
-use crate::record::{At, Record};
+use nicteam_elements::keys::{Key, Kind, Need, Section, Thing};
+use nicteam_elements::record::{At, Record};
 
 pub(crate) const EXPECT: Section = Section {
     header: "[[expect]]",

@@ -7,12 +7,12 @@ use nicteam_diagnostics::{Problem, list, nearest};
 
 use crate::addresses::{self, Addressed};
 use crate::guests::{self, Guest};
-use crate::multipath::Every;
-use crate::pattern::Pair;
-use crate::record::{At, Record};
-use crate::resolved::{Cable, Further, Route, Topology};
 use crate::segments::Segments;
 use crate::units::{in_nth_subnet, nth_host, subnet};
+use nicteam_elements::multipath::Every;
+use nicteam_elements::pattern::Pair;
+use nicteam_elements::record::{At, Record};
+use nicteam_elements::resolved::{Cable, Further, Route, Topology};
 
 /// An address with its prefix length.
 type Network = (IpAddr, u8);

@@ -1,8 +1,8 @@
 //! Guests: hosts behind a bridge on a host.
 
-use crate::multipath::Every;
-use crate::record::{At, Record};
 use nicteam_diagnostics::Problem;
+use nicteam_elements::multipath::Every;
+use nicteam_elements::record::{At, Record};
 
 /// Most guests of one host.
 pub(crate) const MOST_OF_A_HOST: u64 = 64;

@@ -1,7 +1,7 @@
 //! The experiment file: TOML text -> records with places -> a resolved [`Experiment`].
 //!
-//! `docs/experiment.md` describes the file for its users. The table in `keys.rs`
-//! names every key once.
+//! `docs/experiment.md` describes the file for its users. The tables in `sections.rs` name every key once; kinds of
+//! tasks, events, targets and engines have theirs in `nicteam-elements`, with the types of what is resolved.
 //!
 //! ```
 //! use nicteam_experiment::{self as experiment, Overrides};
@@ -24,54 +24,46 @@ mod catalog;
 mod changed;
 mod chaos;
 mod congestion;
-mod engine;
-mod event;
 mod expect;
 mod gateways;
 mod guests;
-mod impairments;
-mod in_use;
-mod keys;
 mod limit;
 mod links_used;
-mod multipath;
-mod on_wire;
 mod overrides;
-mod pattern;
 mod predict;
 mod programs;
-mod read;
-mod record;
 mod reference;
 mod remote;
-mod repeat;
 mod resolve;
-mod resolved;
 mod sections;
 mod segments;
 mod show;
-mod switch_model;
 mod switches;
-mod target;
-mod task;
 mod teams;
-mod timed;
 mod topology;
-mod traffic;
-mod value;
 
 use nicteam_diagnostics::{toml_syntax, units};
+use nicteam_elements::read;
 use toml::de::DeTable;
 
 pub use by_hand::{ByHand, fault, fault_kinds, fault_text};
 pub use catalog::{Builtin, FindError, Group, MAX_FILE_BYTES, Source, builtin, find};
 pub use changed::changed;
 pub use congestion::{check_congestion, check_mptcp};
-pub use engine::{EXISTING, Engine, KERNEL_OPTIONS, Unsupported, openvswitch_settings};
-pub use event::{Announce, CablePulled, Migrate, NodeFault, Shown, Silence, TargetKilled};
 pub use limit::{Limit, limit};
 pub use links_used::{LinksUsed, links_used, links_used_json, show_links_used};
 pub use nicteam_diagnostics::{Diagnostic, Diagnostics};
+pub use nicteam_elements::engine::{EXISTING, Engine, KERNEL_OPTIONS, Unsupported, openvswitch_settings};
+pub use nicteam_elements::event::{Announce, CablePulled, Migrate, NodeFault, Shown, Silence, TargetKilled};
+pub use nicteam_elements::repeat::MOST_REPETITIONS;
+pub use nicteam_elements::resolved::*;
+pub use nicteam_elements::switch_model::{Spread, SwitchModel};
+pub use nicteam_elements::target::{Access, Iscsi, Medium, Nfs, Target};
+pub use nicteam_elements::task::{
+    AccessSpec, Copy, Disks, Ping, Program, Requests, Storage, Tagged, Tcp, TrafficTest, Udp,
+};
+pub use nicteam_elements::timed::{Event, Timed};
+pub use nicteam_elements::traffic::{DiskUse, Task, Tested};
 pub use overrides::Overrides;
 pub use predict::{
     Measured, Outcome as PredictedOutcome, Predicted, Spread as PredictedSpread, predict, predict_drawn,
@@ -79,14 +71,7 @@ pub use predict::{
 };
 pub use programs::check_programs;
 pub use reference::{key_reference, schema};
-pub use repeat::MOST_REPETITIONS;
-pub use resolved::*;
 pub use show::show;
-pub use switch_model::{Spread, SwitchModel};
-pub use target::{Access, Iscsi, Medium, Nfs, Target};
-pub use task::{AccessSpec, Copy, Disks, Ping, Program, Requests, Storage, Tagged, Tcp, TrafficTest, Udp};
-pub use timed::{Event, Timed};
-pub use traffic::{DiskUse, Task, Tested};
 pub use units::{
     RUN_DURATION, parse_bytes, parse_duration, parse_rate, show_bytes, show_duration, show_percent, show_rate,
 };

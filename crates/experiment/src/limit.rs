@@ -16,8 +16,8 @@ use std::fmt;
 
 use nicteam_predict::on_wire::SEGMENTS_PER_ACK;
 
-use crate::on_wire::{is_ipv6, mean_packet, packet};
-use crate::resolved::{Cable, Direction, Run, Topology, Workload};
+use nicteam_elements::on_wire::{is_ipv6, mean_packet, packet};
+use nicteam_elements::resolved::{Cable, Direction, Run, Topology, Workload};
 
 /// A run's limit.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,8 +7,8 @@ use nicteam_team::hash::drawn::{self, Drawn, Flow, Host, Links};
 use nicteam_wire::Mac;
 use serde_json::{Value, json};
 
-use crate::engine;
-use crate::resolved::{self, CLIENT_PORT, Experiment, Run, SERVER_PORT, Team, Topology};
+use nicteam_elements::engine;
+use nicteam_elements::resolved::{self, CLIENT_PORT, Experiment, Run, SERVER_PORT, Team, Topology};
 
 /// IP protocol number; of UDP the ports stand in the same place.
 const TCP: u8 = 6;

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use toml::de::DeTable;
 
-use crate::read;
-use crate::record::{At, Record};
-use crate::resolved::Experiment;
 use crate::sections::FILE;
 use nicteam_diagnostics::{Diagnostics, Problem};
+use nicteam_elements::read;
+use nicteam_elements::record::{At, Record};
+use nicteam_elements::resolved::Experiment;
 
 /// Debian's packages of programs that measure networks, where the name is another than the program's.
 const PACKAGES: &[(&str, &str)] = &[

@@ -4,16 +4,16 @@ use nicteam_diagnostics::markdown;
 use nicteam_team::{Config, ConfigOption, Values};
 use serde_json::{Map, Value, json};
 
-use crate::engine;
-use crate::event::EVENT;
 use crate::expect::EXPECT;
-use crate::keys::{Key, Kind, Need, Section, Thing};
 use crate::remote::TESTBED;
 use crate::sections::{DEFAULTS, FILE, GEMODEL, GUEST, HOST, IMPAIRMENT, LINK, RUN, SWITCH, TEAM_DOC, WORKLOAD};
-use crate::target::TARGET;
 use crate::teams::ENGINE;
 use crate::units::show_duration;
-use crate::value::wanted;
+use nicteam_elements::engine;
+use nicteam_elements::event::EVENT;
+use nicteam_elements::keys::{Key, Kind, Need, Section, Thing};
+use nicteam_elements::target::TARGET;
+use nicteam_elements::value::wanted;
 
 /// The JSON schema (draft 7, which editors' TOML plugins know) of an experiment file, pretty, with a final newline.
 pub fn schema() -> String {

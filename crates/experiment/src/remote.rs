@@ -2,10 +2,10 @@
 
 use nicteam_diagnostics::Problem;
 
-use crate::engine::EXISTING;
-use crate::keys::{Key, Kind, Need, Section, Thing};
-use crate::record::{At, Options, Record};
 use crate::teams::ENGINE;
+use nicteam_elements::engine::EXISTING;
+use nicteam_elements::keys::{Key, Kind, Need, Section, Thing};
+use nicteam_elements::record::{At, Options, Record};
 
 pub(crate) const TESTBED: Section = Section {
     header: "[testbed]",

@@ -6,18 +6,21 @@ mod workloads;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::event::{self, Told};
-use crate::keys::Thing;
 use crate::limit::limit;
 use crate::overrides::Overrides;
-use crate::record::{At, Options, Record};
-use crate::resolved::{Direction, Experiment, GranularityChoice, PublishedRates, Run, Topology, Variant, Workload};
-use crate::task;
 use crate::topology::{self, Broken, Built, Plan, duplicate};
 use crate::units::show_duration;
-use crate::{engine, expect, impairments, multipath, remote, target, teams};
+use crate::{expect, remote, teams};
 use nicteam_diagnostics::Problem;
 use nicteam_diagnostics::{list, nearest};
+use nicteam_elements::event::{self, Told};
+use nicteam_elements::keys::Thing;
+use nicteam_elements::record::{At, Options, Record};
+use nicteam_elements::resolved::{
+    Direction, Experiment, GranularityChoice, PublishedRates, Run, Topology, Variant, Workload,
+};
+use nicteam_elements::task;
+use nicteam_elements::{engine, impairments, multipath, target};
 
 /// The most connections in one run: each has a port of its own from 40000 up.
 const MAX_CONNECTIONS: u32 = 8192;

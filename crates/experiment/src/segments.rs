@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::resolved::{Cable, End};
+use nicteam_elements::resolved::{Cable, End};
 
 /// The cables of a topology by their segment.
 #[derive(Debug)]

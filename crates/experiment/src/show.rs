@@ -23,11 +23,11 @@ use nicteam_team::{Config, ConfigOption};
 
 use crate::guests;
 use crate::limit::{MOST_NAMED, limit};
-use crate::resolved::{
-    Bounds, Cable, Direction, End, Experiment, GranularityChoice, Run, Switch, Team, Topology, Workload,
-};
 use crate::units::{show_bytes, show_duration, show_rate};
 use drawing::{address, draw};
+use nicteam_elements::resolved::{
+    Bounds, Cable, Direction, End, Experiment, GranularityChoice, Run, Switch, Team, Topology, Workload,
+};
 use wrapped::{paragraph, paragraph_after};
 
 /// Draws an experiment: its topology, teams, runs and their limits.

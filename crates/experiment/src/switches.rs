@@ -1,12 +1,12 @@
 //! What a file says of a switch: its model, how it spreads, whether its groups are agreed on by a protocol.
 
-use crate::record::{At, Record, Span};
-use crate::resolved::{Pagp, Switch};
 use crate::sections::{SPREADS, SWITCH};
-use crate::switch_model::{self, SwitchModel};
 use crate::teams::Grouping;
 use nicteam_diagnostics::Problem;
 use nicteam_diagnostics::{list, nearest};
+use nicteam_elements::record::{At, Record, Span};
+use nicteam_elements::resolved::{Pagp, Switch};
+use nicteam_elements::switch_model::{self, SwitchModel};
 
 /// A switch, and how it bundles its links if it does.
 pub(crate) struct Spec {

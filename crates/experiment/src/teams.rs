@@ -2,9 +2,9 @@
 
 use nicteam_team::{Config, ConfigError};
 
-use crate::engine::{self, Engine, Group, Unsupported};
-use crate::record::{At, Options, Span};
 use nicteam_diagnostics::{Problem, list, nearest, team_options};
+use nicteam_elements::engine::{self, Engine, Group, Unsupported};
+use nicteam_elements::record::{At, Options, Span};
 
 /// The key of the engine. It stands among the options of a team and is not one of them.
 pub(crate) const ENGINE: &str = "engine";

@@ -7,21 +7,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nicteam_team::{ActiveSlave, Config};
 
-use crate::engine::{self};
-use crate::event::{CableName, Relayed};
 use crate::gateways;
 use crate::guests;
-use crate::impairments;
-use crate::keys::Thing;
-use crate::multipath::{self, Every, Taken};
-use crate::record::{At, Options, Record, Span};
 use crate::remote;
-use crate::resolved::{Bounds, Cable, End, Host, Impaired, Switch, Team, Topology, Way};
 use crate::switches;
-use crate::target;
 use crate::teams::{self};
 use nicteam_diagnostics::Problem;
 use nicteam_diagnostics::{list, nearest};
+use nicteam_elements::engine::{self};
+use nicteam_elements::event::{CableName, Relayed};
+use nicteam_elements::impairments;
+use nicteam_elements::keys::Thing;
+use nicteam_elements::multipath::{self, Every, Taken};
+use nicteam_elements::record::{At, Options, Record, Span};
+use nicteam_elements::resolved::{Bounds, Cable, End, Host, Impaired, Switch, Team, Topology, Way};
+use nicteam_elements::target;
 
 use host::{BareLinks, bounds, check_host, check_ipv6};
 

@@ -16,3 +16,4 @@ mod experiment_storage;
 mod experiment_targets;
 mod limit;
 mod patterns;
+mod repeat;

@@ -12,6 +12,7 @@ mod awaited;
 pub mod bonds;
 pub mod check;
 mod clock;
+pub mod configuration;
 pub mod confirm;
 pub mod doctor;
 mod done;

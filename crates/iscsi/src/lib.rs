@@ -15,6 +15,7 @@ mod error;
 mod ffi;
 mod isid;
 mod library;
+mod log;
 mod login;
 mod names;
 mod negotiated;

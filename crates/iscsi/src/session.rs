@@ -10,21 +10,10 @@ use nix::sys::socket::{setsockopt, sockopt};
 
 use crate::commands::{Command, Commands, Kind, Lent};
 use crate::ffi::{self, Context, Functions, Task};
+use crate::log::{self, Line};
 use crate::names::Names;
 use crate::replies::{self, Reply, hear};
 use crate::{Buffer, Error, Event, Library, Login, Negotiated, Outcome};
-
-/// Levels of libiscsi's log: what the target answered at login, what becomes of the connection, errors.
-const LOG_LOGIN: c_int = 6;
-const LOG_CONNECTION: c_int = 2;
-const LOG_ERRORS: c_int = 1;
-/// How libiscsi logs a key of the target's answer.
-const LOGIN_KEY: &str = "TargetLoginReply: ";
-/// How it logs that it could not bind to the interface, after which it goes on without.
-const NOT_BOUND: &str = "failed to bind to interface";
-/// How it logs that it lost the connection; with these it says no reason.
-const LOST: &str = "reconnect deferred";
-const NO_REASON: &str = "Can not reconnect right now";
 
 /// With a name for CHAP libiscsi passes through the security stage (`Login::security_stage`); the name is sent to a
 /// target that wants CHAP alone.
@@ -97,7 +86,7 @@ impl Session {
             // callbacks have the types that libiscsi calls and need no data.
             unsafe {
                 (functions.iscsi_set_log_fn)(context, replies::logged);
-                (functions.iscsi_set_log_level)(context, LOG_LOGIN);
+                (functions.iscsi_set_log_level)(context, log::LOGIN);
                 (functions.iscsi_set_noautoreconnect)(context, 1);
                 let mut status = (functions.iscsi_set_targetname)(context, names.target.as_ptr());
                 status |= (functions.iscsi_set_session_type)(context, ffi::SESSION_NORMAL);
@@ -118,7 +107,7 @@ impl Session {
             }
         });
         self.take(replies);
-        let is_unbound = self.last_error.contains(NOT_BOUND);
+        let is_unbound = self.last_error.contains(log::NOT_BOUND);
         if status != 0 || is_unbound { Err(refused(&self.login, self.reason())) } else { Ok(()) }
     }
 
@@ -366,14 +355,13 @@ impl Session {
 
     /// Takes a line of the log; true if it says that the connection is lost.
     fn note(&mut self, level: c_int, line: &str) -> bool {
-        // Each line ends in the target's name.
-        let text = line.rsplit_once(" [").map_or(line, |(text, _)| text);
-        if let Some(pair) = text.strip_prefix(LOGIN_KEY) {
-            self.negotiated.answered(pair);
-        } else if level <= LOG_ERRORS && !text.contains(NO_REASON) {
-            text.trim().clone_into(&mut self.last_error);
+        let line = Line::of(level, line);
+        match line {
+            Line::Key(pair) => self.negotiated.answered(pair),
+            Line::Error(text) => text.clone_into(&mut self.last_error),
+            Line::Lost | Line::Other => {}
         }
-        text.starts_with(LOST)
+        matches!(line, Line::Lost)
     }
 
     fn connected(&mut self, status: c_int) {
@@ -403,7 +391,7 @@ impl Session {
         self.stage = Stage::Ready;
         let functions = self.library.functions();
         // SAFETY: the context is not destroyed, and libiscsi does not run.
-        let ((), replies) = hear(|| unsafe { (functions.iscsi_set_log_level)(context, LOG_CONNECTION) });
+        let ((), replies) = hear(|| unsafe { (functions.iscsi_set_log_level)(context, log::CONNECTION) });
         self.take(replies);
         self.events.push_back(Event::LoggedIn);
     }

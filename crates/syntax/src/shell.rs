@@ -4,6 +4,7 @@
 //! it, loops over words that are known, functions. A word in which something else is expanded is marked, and so is a
 //! command that is carried out under a condition.
 
+mod braces;
 mod command;
 mod group;
 mod lex;

@@ -9,10 +9,9 @@ use nicteam_testnet::imports::circles;
 
 #[test]
 fn no_files_of_a_crate_import_each_other() {
-    for folder in crates() {
-        let circles = circles(&folder.join("src"));
-        assert!(circles.is_empty(), "{}: {circles:#?}", name(&folder));
-    }
+    let found = crates().into_iter().map(|folder| (name(&folder), circles(&folder.join("src"))));
+    let found: Vec<_> = found.filter(|(_, circles)| !circles.is_empty()).collect();
+    assert!(found.is_empty(), "{found:#?}");
 }
 
 /// The project's folder.

@@ -7,12 +7,14 @@
 //! What a tag is computed by is not this file's business: it says where the tag
 //! stands and what it covers.
 
+mod fields;
 mod kind;
 mod lost;
 mod times;
 
 use std::ops::Range;
 
+use fields::{checked_mac, checked_place, mac, number};
 pub use kind::HelloKind;
 use kind::{HEADER, KIND, PAYLOAD_KIND};
 pub use lost::Lost;
@@ -80,7 +82,7 @@ impl Hello {
     /// which bridges flood.
     pub const GROUP: Mac = Mac([0x03, 0x6e, 0x69, 0x63, 0x00, 0x01]);
     /// The most members that an announcement may name.
-    pub const MAX_MEMBERS: usize = 32;
+    pub const MAX_MEMBERS: usize = fields::MAX_MEMBERS;
     /// The most teams that an announcement counts.
     pub const MAX_RIVALS: u8 = 63;
     /// Bytes of a tag.
@@ -286,33 +288,6 @@ fn covered(bytes: &[u8]) -> Vec<u8> {
         *kind = HelloKind::Probe.number();
     }
     covered
-}
-
-/// Eight bytes from this place on; zeros where there are none.
-fn number(bytes: &[u8; HEAD], at: usize) -> u64 {
-    bytes[at..].first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
-}
-
-/// The address at this place.
-fn mac(bytes: &[u8], at: usize) -> Mac {
-    bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(Mac::default(), |bytes| Mac(*bytes))
-}
-
-fn checked_place(place: u8) -> Result<u8, Malformed> {
-    match usize::from(place) < Hello::MAX_MEMBERS {
-        true => Ok(place),
-        false => Err(Malformed::Field { what: "place in a hello", value: place.into() }),
-    }
-}
-
-/// An address that a device can have.
-fn checked_mac(mac: Mac, what: &'static str) -> Result<Mac, Malformed> {
-    match mac.is_multicast() || mac == Mac::default() {
-        true => {
-            Err(Malformed::Field { what, value: mac.0[..4].iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte)) })
-        }
-        false => Ok(mac),
-    }
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use nicteam_formats::{Disable, FORMATS, Format, Left, Place, Team, template, toml};
 use nicteam_host::bonds;
+use nicteam_host::configuration::{self, Found};
 use serde_json::{Map, Value, json};
 
-use super::find::{self, Found};
 use crate::failure::Failure;
 use crate::say;
 
@@ -24,7 +24,7 @@ pub(crate) struct Import {
     #[arg(required_unless_present = "running", value_name = "FILE")]
     files: Vec<String>,
     /// Their format; found out by default.
-    #[arg(long, value_name = "FORMAT", value_parser = find::FORMAT, hide_possible_values = true)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::FORMAT, hide_possible_values = true)]
     from: Option<&'static dyn Format>,
     /// What runs in this network namespace: teams of ours and the kernel's bonds; of this name alone, if one is given.
     #[arg(long, value_name = "NAME", num_args = 0..=1, conflicts_with_all = ["files", "from"])]
@@ -87,8 +87,11 @@ fn read_with(
     from: Option<&'static dyn Format>,
     members: &[String],
 ) -> Result<nicteam_formats::Import, Failure> {
-    let Found { sources, left } = find::sources(files, from)?;
-    let format = from.map_or_else(|| find::recognise(&sources), Ok)?;
+    let Found { sources, left } = configuration::sources(files, from)?;
+    let format = match from {
+        Some(format) => format,
+        None => configuration::recognise(&sources)?,
+    };
     if let Some(problem) = sources.iter().find_map(template) {
         return Err(Failure::wrong_input(problem.render(io::stderr().is_terminal())));
     }

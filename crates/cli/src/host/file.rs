@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use nicteam_formats::{Format, Import, Team, toml};
+use nicteam_host::configuration::MAKES_ONE;
 use nicteam_host::{check, service};
 
 use super::refusals::refused;
@@ -64,7 +65,7 @@ fn own(names: &[String]) -> Result<Vec<String>, Failure> {
         Some(first) => format!("there is no file {first}, and {} has no team", service::FOLDER),
         None => format!("no file is named, and {} has none", service::FOLDER),
     };
-    Err(Failure::wrong_input(what).hint(Some(convert::MAKES_ONE)))
+    Err(Failure::wrong_input(what).hint(Some(MAKES_ONE)))
 }
 
 /// The teams of these names, or all, each behind those that it stands on; they go together.

@@ -3,7 +3,7 @@
 use nicteam_predict::{Held, Prediction};
 
 use super::translate::Translated;
-use crate::resolved::{Run, Team, Topology};
+use nicteam_elements::resolved::{Run, Team, Topology};
 
 /// From this load on a link counts as full.
 const FULL: f64 = 0.97;

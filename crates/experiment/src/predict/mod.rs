@@ -11,8 +11,8 @@ use nicteam_predict::Prediction;
 use nicteam_team::hash::drawn;
 
 use crate::limit::limit;
-use crate::resolved::{Experiment, Run};
 use held::Holds;
+use nicteam_elements::resolved::{Experiment, Run};
 use translate::Translated;
 
 pub use outcome::{Measured, Outcome, Predicted, Spread};

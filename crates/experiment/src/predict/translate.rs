@@ -7,9 +7,9 @@ use nicteam_predict::{ByLink, Cable, Flow, Kind, Network, Node, NodeKind, Team, 
 use nicteam_team::hash::drawn;
 use nicteam_wire::Mac;
 
-use crate::on_wire::{is_ipv6, packet};
-use crate::resolved::{self, CLIENT_PORT, Direction, End, Host, Run, SERVER_PORT, Topology, Workload};
-use crate::traffic::DiskUse;
+use nicteam_elements::on_wire::{is_ipv6, packet};
+use nicteam_elements::resolved::{self, CLIENT_PORT, Direction, End, Host, Run, SERVER_PORT, Topology, Workload};
+use nicteam_elements::traffic::DiskUse;
 
 /// A run in the types of the crate `predict`.
 #[derive(Clone, Debug)]

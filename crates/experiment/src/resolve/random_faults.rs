@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::chaos;
-use crate::record::{At, Record, Value};
 use crate::topology::Built;
 use nicteam_diagnostics::Problem;
+use nicteam_elements::record::{At, Record, Value};
 
 /// The file with the random faults of its runs among their events; none if no run has some. `built` is what a run builds
 /// without them, and its duration.

@@ -7,11 +7,11 @@ use nicteam_diagnostics::{Problem, list};
 
 use super::{Resolver, meant};
 use crate::gateways;
-use crate::pattern::{Ends, Pair};
-use crate::record::{At, Record};
-use crate::resolved::{Direction, Topology, Workload};
-use crate::task::{self, Said};
 use crate::topology::Built;
+use nicteam_elements::pattern::{Ends, Pair};
+use nicteam_elements::record::{At, Record};
+use nicteam_elements::resolved::{Direction, Topology, Workload};
+use nicteam_elements::task::{self, Said};
 
 impl Resolver<'_, '_> {
     /// The workloads of a run.

@@ -1,6 +1,6 @@
 //! The keys of what a link does to frames.
 
-use crate::keys::{Key, Kind, Need, Section};
+use nicteam_elements::keys::{Key, Kind, Need, Section};
 
 const LONGEST_DELAY_MS: u64 = nicteam_impair::LONGEST_DELAY.as_millis() as u64;
 

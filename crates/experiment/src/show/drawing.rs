@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use super::impairments;
 use super::like::Like;
 use super::wrapped::WIDTH;
-use crate::resolved::{Host, Team, Topology};
 use crate::units::show_rate;
+use nicteam_elements::resolved::{Host, Team, Topology};
 
 /// The cables between two nodes.
 struct Bundle<'t> {

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::resolved::{Host, Route, Topology};
+use nicteam_elements::resolved::{Host, Route, Topology};
 
 /// The addresses of each gateway's links, and for each subnet behind a gateway its hosts and the gateway that they use.
 pub(super) fn texts(topology: &Topology) -> Vec<String> {

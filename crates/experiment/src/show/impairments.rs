@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use nicteam_impair::{Distribution, Impairments, Loss, Probability};
 
-use crate::resolved::{Impaired, Topology, Way};
 use crate::units::{show_duration, show_percent};
+use nicteam_elements::resolved::{Impaired, Topology, Way};
 
 /// What stands with a link: the name of its impairment; both where its directions differ, `-` where nothing is done.
 /// A cable without a name in either direction has its link emulator because of an event.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use nicteam_record::{Looks, drawn, names};
 
 use crate::limit::MOST_NAMED;
-use crate::resolved::{Cable, Run, Topology};
+use nicteam_elements::resolved::{Cable, Run, Topology};
 
 /// Names between commas, or ranges of many.
 pub(super) fn named(all: &[&str]) -> String {

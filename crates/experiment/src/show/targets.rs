@@ -1,8 +1,8 @@
 //! Targets, in words.
 
-use crate::resolved::Topology;
-use crate::target::Target;
 use crate::units::show_bytes;
+use nicteam_elements::resolved::Topology;
+use nicteam_elements::target::Target;
 
 /// `disk: iscsi on storage, 1gib in memory, MaxRecvDataSegmentLength 8kib, ...`
 pub(super) fn text(target: &Target) -> String {

@@ -7,11 +7,11 @@ use nicteam_team::{Config, MAX_MEMBERS};
 
 use super::Builder;
 use super::host::too_many_members;
-use crate::engine::{self, Engine};
-use crate::record::{Record, Span};
-use crate::resolved::Team;
 use crate::switches;
 use crate::teams::{self, Unfit};
+use nicteam_elements::engine::{self, Engine};
+use nicteam_elements::record::{Record, Span};
+use nicteam_elements::resolved::Team;
 
 impl Builder<'_, '_> {
     /// Link aggregation groups of switches that spread.

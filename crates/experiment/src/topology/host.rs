@@ -7,9 +7,9 @@ use nicteam_diagnostics::Problem;
 use nicteam_team::MAX_MEMBERS;
 
 use crate::gateways;
-use crate::multipath::Every;
-use crate::record::{At, Record};
-use crate::resolved::Bounds;
+use nicteam_elements::multipath::Every;
+use nicteam_elements::record::{At, Record};
+use nicteam_elements::resolved::Bounds;
 
 /// The hosts that have one of their links alone, without a team.
 pub(super) struct BareLinks<'a> {

@@ -14,7 +14,7 @@ use nicteam_diagnostics::Problem;
 use nicteam_diagnostics::{list, nearest};
 
 /// Reads a table; what is wrong goes to `problems`, the rest into the record.
-pub(crate) fn read(table: &DeTable<'_>, span: Span, section: &Section, problems: &mut Vec<Problem>) -> Record {
+pub fn read(table: &DeTable<'_>, span: Span, section: &Section, problems: &mut Vec<Problem>) -> Record {
     let mut record = Record::default();
     let mut given = Vec::new();
     for (name, value) in in_file_order(table) {

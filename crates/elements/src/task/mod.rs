@@ -23,7 +23,7 @@ use nicteam_diagnostics::Problem;
 
 pub use access_spec::{AccessSpec, Disks};
 pub use copy::Copy;
-pub(crate) use kind::{Kind, Said};
+pub use kind::{Kind, Said};
 pub use ping::Ping;
 pub use program::Program;
 pub use requests::Requests;
@@ -34,7 +34,7 @@ pub use traffic_test::TrafficTest;
 pub use udp::Udp;
 
 /// All of them.
-pub(crate) const KINDS: [Kind; 9] = [
+pub const KINDS: [Kind; 9] = [
     tcp::KIND,
     udp::KIND,
     tagged::KIND,
@@ -47,7 +47,7 @@ pub(crate) const KINDS: [Kind; 9] = [
 ];
 
 /// What they are, for the reference.
-pub(crate) const DOC: &str = "Kind of traffic. `tcp`: connections that carry as much as they can. `udp`: \
+pub const DOC: &str = "Kind of traffic. `tcp`: connections that carry as much as they can. `udp`: \
     numbered datagrams at a given rate. `tagged`: the same in raw frames with a VLAN tag. `traffic-test`: SoftEther's \
     throughput test; half of the connections carry data down, half up. `requests`: small questions and answers at \
     regular times, as in web browsing. `program`: the TCP connections of your own program. `access-spec`: requests to \
@@ -55,7 +55,7 @@ pub(crate) const DOC: &str = "Kind of traffic. `tcp`: connections that carry as 
     `ping`: echo requests.";
 
 /// Their names.
-pub(crate) const NAMES: [&str; KINDS.len()] = {
+pub const NAMES: [&str; KINDS.len()] = {
     let mut names = [""; KINDS.len()];
     let mut place = 0;
     while place < KINDS.len() {
@@ -66,7 +66,7 @@ pub(crate) const NAMES: [&str; KINDS.len()] = {
 };
 
 /// The keys that each adds, and behind them those that all tasks over storage share.
-pub(crate) const KEYS: [&[Key]; KINDS.len() + 1] = {
+pub const KEYS: [&[Key]; KINDS.len() + 1] = {
     let mut keys: [&[Key]; KINDS.len() + 1] = [storage::KEYS; KINDS.len() + 1];
     let mut place = 0;
     while place < KINDS.len() {
@@ -77,7 +77,7 @@ pub(crate) const KEYS: [&[Key]; KINDS.len() + 1] = {
 };
 
 /// Resolves a workload's kind; keys that only other kinds have are a mistake.
-pub(crate) fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
+pub fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
     let name: At<&str> = said.record.get("kind")?;
     let kind = find(name.value)?;
     let own = |key: &&Key| kind.keys.iter().all(|own| own.name != key.name) && !kind.also.contains(&key.name);
@@ -90,13 +90,13 @@ pub(crate) fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
 }
 
 /// Whether a workload cannot pass a gateway: what it does ends with its hosts' own segment.
-pub(crate) fn stays_in_segment(workload: &Record) -> bool {
+pub fn stays_in_segment(workload: &Record) -> bool {
     let kind = workload.get::<&str>("kind").and_then(|name| find(name.value));
     kind.is_some_and(|kind| kind.stays_in_segment) || takes_every_path(workload).is_some()
 }
 
 /// The names of those whose generators keep to a slow host's processor.
-pub(crate) fn keep_to_a_processor() -> impl Iterator<Item = &'static str> {
+pub fn keep_to_a_processor() -> impl Iterator<Item = &'static str> {
     KINDS.iter().filter(|kind| kind.keeps_to_a_processor).map(|kind| kind.name)
 }
 
@@ -106,6 +106,6 @@ fn find(name: &str) -> Option<&'static Kind> {
 }
 
 /// By what the connections of a workload take every link of their hosts, if they do or are meant to.
-pub(crate) fn takes_every_path(workload: &Record) -> Option<Every> {
+pub fn takes_every_path(workload: &Record) -> Option<Every> {
     KINDS.iter().find_map(|kind| (kind.takes_every_path)(workload))
 }

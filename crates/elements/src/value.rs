@@ -9,7 +9,7 @@ use crate::units::{parse_address, parse_bytes, parse_duration, parse_percent, pa
 use nicteam_diagnostics::{list, nearest};
 
 /// A value written as a string; `None` where the key does not take one.
-pub(crate) fn read_text(kind: &Kind, text: &str) -> Option<Result<Value, (String, String)>> {
+pub fn read_text(kind: &Kind, text: &str) -> Option<Result<Value, (String, String)>> {
     let owned = |(message, hint): (String, &str)| (message, hint.to_owned());
     Some(match kind {
         Kind::Text if text.chars().any(|c| c.is_control() && c != '\n') => {
@@ -79,7 +79,7 @@ pub(crate) fn read_text(kind: &Kind, text: &str) -> Option<Result<Value, (String
 }
 
 /// A value written as a number.
-pub(crate) fn read_number(kind: &Kind, value: &DeValue<'_>) -> Result<Value, (String, String)> {
+pub fn read_number(kind: &Kind, value: &DeValue<'_>) -> Result<Value, (String, String)> {
     match (kind, value) {
         (Kind::Integer(range) | Kind::CountOrList(range, _), DeValue::Integer(integer)) => {
             let number = i128::from_str_radix(integer.as_str(), integer.radix()).unwrap_or(i128::MAX);
@@ -123,7 +123,7 @@ pub(crate) fn read_number(kind: &Kind, value: &DeValue<'_>) -> Result<Value, (St
 }
 
 /// A number as text, without what TOML allows beside its digits; none of anything else.
-pub(crate) fn quantity(value: &DeValue<'_>) -> Option<String> {
+pub fn quantity(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Integer(integer) => Some(i128::from_str_radix(integer.as_str(), integer.radix()).ok()?.to_string()),
@@ -133,7 +133,7 @@ pub(crate) fn quantity(value: &DeValue<'_>) -> Option<String> {
 }
 
 /// Whether a new thing may have this name.
-pub(crate) fn check_name(name: &str, thing: Thing) -> Result<(), (String, String)> {
+pub fn check_name(name: &str, thing: Thing) -> Result<(), (String, String)> {
     let longest = thing.longest_name();
     let right = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let letter_first = name.starts_with(|c: char| c.is_ascii_lowercase());
@@ -151,7 +151,7 @@ pub(crate) fn check_name(name: &str, thing: Thing) -> Result<(), (String, String
 }
 
 /// What a kind takes, in words.
-pub(crate) fn wanted(kind: &Kind) -> String {
+pub fn wanted(kind: &Kind) -> String {
     match kind {
         Kind::Text => "a text".to_owned(),
         Kind::Name => "a name".to_owned(),
@@ -185,7 +185,7 @@ pub(crate) fn wanted(kind: &Kind) -> String {
 }
 
 /// A right value, as it stands in a file.
-pub(crate) fn example(kind: &Kind) -> String {
+pub fn example(kind: &Kind) -> String {
     match kind {
         Kind::Text => "\"...\"".to_owned(),
         Kind::Name => "\"first\"".to_owned(),
@@ -214,7 +214,7 @@ pub(crate) fn example(kind: &Kind) -> String {
 }
 
 /// What a value is, for messages.
-pub(crate) fn type_name(value: &DeValue<'_>) -> &'static str {
+pub fn type_name(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) => "a whole number",

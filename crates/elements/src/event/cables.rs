@@ -24,7 +24,7 @@ pub(super) const NUMBER: Key = Key {
 };
 
 /// A cable, as an event names it.
-pub(crate) struct CableName {
+pub struct CableName {
     ends: [At<String>; 2],
     number: usize,
     /// Where it stands.
@@ -41,7 +41,7 @@ impl CableName {
     }
 
     /// Its place among cables; none if there is no such cable.
-    pub(crate) fn place(&self, cables: &[Cable]) -> Option<usize> {
+    pub fn place(&self, cables: &[Cable]) -> Option<usize> {
         self.between(cables).nth(self.number)
     }
 
@@ -92,7 +92,7 @@ impl CableName {
 }
 
 /// The cables that an event needs the link emulator for.
-pub(crate) enum Relayed {
+pub enum Relayed {
     /// This one.
     One(CableName),
     /// Those of a node.
@@ -112,7 +112,7 @@ impl Relayed {
     }
 
     /// Their places among cables.
-    pub(crate) fn places(&self, cables: &[Cable]) -> Vec<usize> {
+    pub fn places(&self, cables: &[Cable]) -> Vec<usize> {
         match self {
             Relayed::One(name) => name.place(cables).into_iter().collect(),
             Relayed::Of(node) => {

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// A table of the file and the keys it may have.
-pub(crate) struct Section {
+pub struct Section {
     /// Its header, for messages and for the reference: `[hosts.NAME]`.
     pub header: &'static str,
     /// What it describes.
@@ -16,16 +16,21 @@ pub(crate) struct Section {
 }
 
 /// A key.
-pub(crate) struct Key {
+pub struct Key {
+    /// Its name.
     pub name: &'static str,
+    /// What its value is.
     pub kind: Kind,
+    /// Whether it may be left out.
     pub need: Need,
+    /// What it says, for the reference.
     pub doc: &'static str,
 }
 
 /// Whether a key may be left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need {
+pub enum Need {
+    /// It may not.
     Required,
     /// It may; what then holds, in words.
     Otherwise(&'static str),
@@ -34,26 +39,32 @@ pub(crate) enum Need {
 }
 
 /// What a key's value is.
-pub(crate) enum Kind {
+pub enum Kind {
     /// Any text.
     Text,
     /// The name of what the table describes.
     Name,
     /// A name made of letters, digits, `-` and `_`, unknown to us.
     Word,
+    /// A whole number in this range.
     Integer(RangeInclusive<u64>),
     /// A number, or a list of numbers.
     Numbers(RangeInclusive<u64>),
     /// A number for both ends of a link, or a list of two: one an end.
     PerEnd(RangeInclusive<u64>),
+    /// A number from 0 to 1.
     Fraction,
     /// Per cent, as text.
     Percent,
+    /// A rate, as text with its unit.
     Rate,
     /// A number of bytes, with a unit or without.
     Bytes(RangeInclusive<u64>),
+    /// A time in this range, as text with its unit.
     Time(RangeInclusive<Duration>),
+    /// A MAC address.
     Mac,
+    /// An IP address with the length of its prefix.
     Address,
     /// A list of addresses.
     Addresses,
@@ -85,20 +96,27 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// A shortest and a longest time.
-    pub(crate) const fn time(shortest_ms: u64, longest_ms: u64) -> Kind {
+    pub const fn time(shortest_ms: u64, longest_ms: u64) -> Kind {
         Kind::Time(Duration::from_millis(shortest_ms)..=Duration::from_millis(longest_ms))
     }
 }
 
 /// What a name is the name of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Thing {
+pub enum Thing {
+    /// A host.
     Host,
+    /// A switch.
     Switch,
+    /// A team.
     Team,
+    /// An impairment of links.
     Impairment,
+    /// A target.
     Target,
+    /// A workload.
     Workload,
+    /// A run.
     Run,
     /// A kind of event.
     Event,
@@ -107,6 +125,7 @@ pub(crate) enum Thing {
 }
 
 impl Thing {
+    /// In a message: `host`.
     pub fn word(self) -> &'static str {
         match self {
             Thing::Host => "host",
@@ -147,6 +166,7 @@ impl Section {
         if self.header.starts_with('[') { format!("in {}", self.header) } else { format!("at the {}", self.header) }
     }
 
+    /// The key of a name.
     pub fn key(&self, name: &str) -> Option<&'static Key> {
         self.all().find(|key| key.name == name)
     }

@@ -8,23 +8,25 @@ use nicteam_diagnostics::Problem;
 
 type Names<'a> = &'a [At<String>];
 /// A host that connects, and the one that it connects to, where the file names them.
-pub(crate) type Pair<'a> = (&'a At<String>, &'a At<String>);
+pub type Pair<'a> = (&'a At<String>, &'a At<String>);
 
 const ALL_TO_ALL: &str = "all-to-all";
 const PAIRWISE: &str = "pairwise";
 const RING: &str = "ring";
 const INCAST: &str = "incast";
 
-/// The keys.
-pub(crate) const FROM: Key =
+/// The key `from`.
+pub const FROM: Key =
     Key { name: "from", kind: Kind::Many(Thing::Host), need: Need::Required, doc: "The host or hosts that connect." };
-pub(crate) const TO: Key = Key {
+/// The key `to`.
+pub const TO: Key = Key {
     name: "to",
     kind: Kind::Many(Thing::Host),
     need: Need::Otherwise("required, except by `ring`"),
     doc: "The host or hosts to which they connect, in the way of `pattern`.",
 };
-pub(crate) const PATTERN: Key = Key {
+/// The key `pattern`.
+pub const PATTERN: Key = Key {
     name: "pattern",
     kind: Kind::Choice(&[ALL_TO_ALL, PAIRWISE, RING, INCAST]),
     need: Need::Otherwise("`all-to-all`, with no host in both lists"),
@@ -35,22 +37,23 @@ pub(crate) const PATTERN: Key = Key {
 };
 
 /// Whether the hosts of `from` connect to each other.
-pub(crate) fn is_ring(workload: &Record) -> bool {
+pub fn is_ring(workload: &Record) -> bool {
     workload.get::<&str>(PATTERN.name).is_some_and(|at| at.value == RING)
 }
 
 /// The lists of a workload and how they are meant.
-pub(crate) struct Ends<'a> {
+pub struct Ends<'a> {
     name: &'a At<String>,
     pattern: Option<At<&'a str>>,
-    pub(crate) from: At<Names<'a>>,
-    /// None of a ring.
-    pub(crate) to: Option<At<Names<'a>>>,
+    /// Who connects.
+    pub from: At<Names<'a>>,
+    /// To whom; none of a ring.
+    pub to: Option<At<Names<'a>>>,
 }
 
 impl<'a> Ends<'a> {
     /// Those of a workload; none if a list is missing, or too many.
-    pub(crate) fn of(name: &'a At<String>, workload: &'a Record, problems: &mut Vec<Problem>) -> Option<Ends<'a>> {
+    pub fn of(name: &'a At<String>, workload: &'a Record, problems: &mut Vec<Problem>) -> Option<Ends<'a>> {
         if workload.is_broken(PATTERN.name) {
             return None;
         }
@@ -76,7 +79,7 @@ impl<'a> Ends<'a> {
     }
 
     /// Who connects to whom, nobody to itself; none if the lists do not fit the pattern, or nobody is left.
-    pub(crate) fn pairs(&self, problems: &mut Vec<Problem>) -> Option<Vec<Pair<'a>>> {
+    pub fn pairs(&self, problems: &mut Vec<Problem>) -> Option<Vec<Pair<'a>>> {
         let from = self.from.value;
         let Some(to) = &self.to else { return self.ring(problems) };
         let each_to_each = || from.iter().flat_map(|from| to.value.iter().map(move |to| (from, to)));

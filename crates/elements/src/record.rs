@@ -11,45 +11,64 @@ use nicteam_wire::Mac;
 use crate::keys::{Key, Kind, Section};
 
 /// Bytes of the text.
-pub(crate) type Span = Range<usize>;
+pub type Span = Range<usize>;
 
 /// A value and where it stands.
 #[derive(Clone, Debug)]
-pub(crate) struct At<T> {
+pub struct At<T> {
+    /// The value.
     pub value: T,
+    /// Where it stands.
     pub span: Span,
 }
 
 /// A table. Its values have the types of its section's keys.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Record {
+pub struct Record {
     fields: BTreeMap<&'static str, At<Value>>,
     /// Keys that were meant, but misspelt or given a wrong value.
     broken: BTreeSet<&'static str>,
 }
 
 /// A team's options, as text, in the order of the file.
-pub(crate) type Options = Vec<(At<String>, At<String>)>;
+pub type Options = Vec<(At<String>, At<String>)>;
 
 /// A value of a known kind.
 #[derive(Clone, Debug)]
-pub(crate) enum Value {
+pub enum Value {
+    /// Text.
     Text(String),
+    /// A whole number, or a rate in bit/s.
     Number(u64),
+    /// Whole numbers.
     Numbers(Vec<u64>),
+    /// One for each end of a link.
     PerEnd([u64; 2]),
+    /// `true` or `false`.
     Flag(bool),
+    /// A number from 0 to 1.
     Fraction(f64),
+    /// A probability.
     Probability(Probability),
+    /// A time.
     Time(Duration),
+    /// A MAC address.
     Mac(Mac),
+    /// An IP address and the length of its prefix.
     Address((IpAddr, u8)),
+    /// Several of them.
     Addresses(Vec<At<(IpAddr, u8)>>),
+    /// Names, with their places.
     Names(Vec<At<String>>),
+    /// The names at each of two ends.
     Ends([Vec<At<String>>; 2]),
+    /// A table.
     Table(Record),
+    /// Tables with their names.
     Named(Vec<(At<String>, Record)>),
+    /// Tables of a list.
     List(Vec<Record>),
+    /// Teams with their options.
     Teams(Vec<(At<String>, Options)>),
 }
 
@@ -135,7 +154,8 @@ impl Record {
 }
 
 /// A type that a record's value can be taken as.
-pub(crate) trait Field<'a>: Sized {
+pub trait Field<'a>: Sized {
+    /// The value as this type, if it is one.
     fn of(value: &'a Value) -> Option<Self>;
 }
 

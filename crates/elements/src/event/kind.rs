@@ -14,7 +14,7 @@ use crate::timed::Event;
 use nicteam_diagnostics::Problem;
 
 /// A kind of event in the file.
-pub(crate) struct Kind {
+pub struct Kind {
     /// As the file has it.
     pub name: &'static str,
     /// The keys that it adds to those that all events have.
@@ -43,17 +43,21 @@ pub(super) const PLAIN: Kind = Kind {
 };
 
 /// An event, resolved.
-pub(crate) struct Happens {
+pub struct Happens {
+    /// What happens.
     pub event: Arc<dyn Event>,
     /// What puts it right again, for one that lasts a while (`for`).
     pub undone: Option<Arc<dyn Event>>,
 }
 
 /// What is known of a run when its events are resolved.
-pub(crate) struct Told<'a, 'p> {
+pub struct Told<'a, 'p> {
+    /// What is built.
     pub topology: &'a Topology,
     /// The impairments of the file, by name.
     pub impairments: &'a BTreeMap<String, Way>,
+    /// How long it is measured.
     pub duration: Duration,
+    /// What is wrong is added.
     pub problems: &'p mut Vec<Problem>,
 }

@@ -15,7 +15,7 @@ use nicteam_diagnostics::Problem;
 use nicteam_diagnostics::{list, nearest};
 
 /// What the sections declare, by their names; what is wrong goes to `problems`.
-pub(crate) fn resolve<'a>(
+pub fn resolve<'a>(
     sections: &[(&'a At<String>, Record)],
     default_seed: u64,
     problems: &mut Vec<Problem>,
@@ -33,7 +33,7 @@ pub(crate) fn resolve<'a>(
 }
 
 /// A link on which frames under way would take too much memory.
-pub(crate) fn check_room(name: &At<String>, way: &Way, rate_bps: u64) -> Option<Problem> {
+pub fn check_room(name: &At<String>, way: &Way, rate_bps: u64) -> Option<Problem> {
     let longest = way.impairments.longest_delay();
     let bytes = u128::from(rate_bps) * longest.as_millis() / 8000;
     if bytes <= u128::from(MOST_ON_THE_WAY) {
@@ -48,7 +48,7 @@ pub(crate) fn check_room(name: &At<String>, way: &Way, rate_bps: u64) -> Option<
 }
 
 /// A name that no section has.
-pub(crate) fn unknown<'a>(name: &At<String>, known: impl Iterator<Item = &'a str> + Clone) -> Problem {
+pub fn unknown<'a>(name: &At<String>, known: impl Iterator<Item = &'a str> + Clone) -> Problem {
     let hint = match nearest(&name.value, known.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if known.clone().next().is_none() => format!("add a section `[impairments.{}]`", name.value),

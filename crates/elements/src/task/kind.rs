@@ -11,7 +11,7 @@ use crate::traffic::Task;
 use nicteam_diagnostics::Problem;
 
 /// A kind of traffic in the file.
-pub(crate) struct Kind {
+pub struct Kind {
     /// As the file has it.
     pub name: &'static str,
     /// The keys that it adds to those that all workloads have.
@@ -29,9 +29,10 @@ pub(crate) struct Kind {
 }
 
 /// What the file says of one workload.
-pub(crate) struct Said<'a, 'p> {
+pub struct Said<'a, 'p> {
     /// Its name.
     pub name: &'a At<String>,
+    /// Its table.
     pub record: &'a Record,
     /// `[defaults]`.
     pub defaults: &'a Record,
@@ -47,12 +48,13 @@ pub(crate) struct Said<'a, 'p> {
     pub direction: Direction,
     /// How long its run is driven: warm-up and measurement.
     pub span: Duration,
+    /// What is wrong is added.
     pub problems: &'p mut Vec<Problem>,
 }
 
 impl Said<'_, '_> {
     /// The congestion control that the workload, or else the whole file, names.
-    pub(crate) fn congestion(&self) -> String {
+    pub fn congestion(&self) -> String {
         let named = |record: &Record| record.get::<&str>("congestion").map(|at| at.value.to_owned());
         named(self.record).or_else(|| named(self.defaults)).unwrap_or_else(|| "cubic".to_owned())
     }

@@ -15,11 +15,11 @@ pub use model::{Spread, SwitchModel};
 const MODELS: [&SwitchModel; 4] = [&cisco::CATALYST_2960S, &cisco::CATALYST_3560G, &h3c::H3C, &procurve::PROCURVE_2824];
 
 /// Their names.
-pub(crate) const NAMES: [&str; MODELS.len()] =
+pub const NAMES: [&str; MODELS.len()] =
     [cisco::CATALYST_2960S.name, cisco::CATALYST_3560G.name, h3c::H3C.name, procurve::PROCURVE_2824.name];
 
 /// The model of this name.
-pub(crate) fn find(name: &str) -> Option<&'static SwitchModel> {
+pub fn find(name: &str) -> Option<&'static SwitchModel> {
     MODELS.into_iter().find(|model| model.name == name)
 }
 

@@ -17,21 +17,21 @@ pub use ovs::settings as openvswitch_settings;
 const ENGINES: [&dyn Engine; 4] = [&nicteam::Nicteam, &ovs::OpenVSwitch, &kernel::Kernel, &existing::Existing];
 
 /// Their names.
-pub(crate) const NAMES: [&str; ENGINES.len()] = [nicteam::NAME, ovs::NAME, kernel::NAME, existing::NAME];
+pub const NAMES: [&str; ENGINES.len()] = [nicteam::NAME, ovs::NAME, kernel::NAME, existing::NAME];
 
 /// What they are, for the reference.
-pub(crate) const DOC: &str = "The program that runs the team. `nicteam`: a team of this program. `ovs`: a \
+pub const DOC: &str = "The program that runs the team. `nicteam`: a team of this program. `ovs`: a \
     bond of Open vSwitch with its userspace datapath. Open vSwitch has to be installed (package openvswitch-switch). \
     `kernel`: a bond of Linux's bonding driver. A run is skipped if the kernel has no such driver. \
     `existing`: the bond or team that the real machine has, by `bundle` of the host; the other options are what it has.";
 
 /// The engine of this name.
-pub(crate) fn find(name: &str) -> Option<&'static dyn Engine> {
+pub fn find(name: &str) -> Option<&'static dyn Engine> {
     ENGINES.into_iter().find(|engine| engine.name() == name)
 }
 
 /// The engine where none is named.
-pub(crate) fn default() -> &'static dyn Engine {
+pub fn default() -> &'static dyn Engine {
     ENGINES[0]
 }
 

@@ -11,7 +11,7 @@ use nicteam_diagnostics::Problem;
 
 /// By what a workload takes every link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Every {
+pub enum Every {
     /// By an iSCSI session each.
     Sessions,
     /// By a subflow of multipath TCP each.
@@ -20,7 +20,7 @@ pub(crate) enum Every {
 
 impl Every {
     /// The key that asks for it.
-    pub(crate) fn key(self) -> &'static str {
+    pub fn key(self) -> &'static str {
         match self {
             Every::Sessions => "`paths = \"all\"`",
             Every::Subflows => "`mptcp`",
@@ -28,7 +28,7 @@ impl Every {
     }
 
     /// What goes over the links.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Every::Sessions => "multipath storage",
             Every::Subflows => "multipath TCP",
@@ -38,16 +38,17 @@ impl Every {
 
 /// A host with such links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Taken {
-    pub(crate) every: Every,
+pub struct Taken {
+    /// By what.
+    pub every: Every,
     /// Others connect to it.
-    pub(crate) is_connected_to: bool,
+    pub is_connected_to: bool,
 }
 
 /// The hosts of a run with an address on each link: those of its own workloads that use every link, and those of the
 /// file's other workloads where the run gives them no team. `takes` says by what a workload takes every link, if it
 /// does.
-pub(crate) fn hosts<'a>(
+pub fn hosts<'a>(
     workloads: &'a [(At<String>, Record)],
     of_run: Option<&[At<String>]>,
     hosts: &[(&At<String>, Record)],
@@ -73,7 +74,7 @@ pub(crate) fn hosts<'a>(
 }
 
 /// The links of a host beside its first: the n-th has the host's place in the n-th subnet after the host's own.
-pub(crate) fn further(
+pub fn further(
     name: &At<String>,
     ends: &[(String, String, u32)],
     (address, prefix): (IpAddr, u8),

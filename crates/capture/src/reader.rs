@@ -8,9 +8,9 @@ use std::path::Path;
 use pcap_parser::traits::PcapReaderIterator;
 use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
 
-/// Why a capture could not be read to its end.
+/// Why a file of frames could not be read to its end.
 #[derive(Debug)]
-pub(crate) enum CaptureError {
+pub enum ReadError {
     /// The file cannot be opened.
     Open(io::Error),
     /// It is neither pcap nor pcapng.
@@ -38,56 +38,56 @@ pub(crate) enum CaptureError {
     Sink(io::Error),
 }
 
-impl fmt::Display for CaptureError {
+impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CaptureError::Open(error) | CaptureError::Sink(error) => write!(f, "{error}"),
-            CaptureError::Unknown => f.write_str("neither a pcap nor a pcapng file"),
-            CaptureError::LinkType { frame, link_type } => {
+            ReadError::Open(error) | ReadError::Sink(error) => write!(f, "{error}"),
+            ReadError::Unknown => f.write_str("neither a pcap nor a pcapng file"),
+            ReadError::LinkType { frame, link_type } => {
                 write!(f, "frame {frame} has link type {link_type}; only Ethernet (1) has a transmit hash")
             }
-            CaptureError::CutOff { frames } => write!(f, "the file is cut off after {frames} whole frames"),
-            CaptureError::Damaged { frames, what } => {
+            ReadError::CutOff { frames } => write!(f, "the file is cut off after {frames} whole frames"),
+            ReadError::Damaged { frames, what } => {
                 write!(f, "the file is damaged after {frames} whole frames: {what}")
             }
         }
     }
 }
 
-/// An open capture of which nothing was taken yet.
-pub(crate) struct Capture {
+/// An open file of which nothing was taken yet.
+pub struct Reader {
     reader: Box<dyn PcapReaderIterator + Send>,
 }
 
-impl Capture {
+impl Reader {
     /// Opens a file and finds out which of the two it is.
-    pub(crate) fn open(path: &Path) -> Result<Capture, CaptureError> {
-        Capture::read(File::open(path).map_err(CaptureError::Open)?, BUFFER)
+    pub fn open(path: &Path) -> Result<Reader, ReadError> {
+        Reader::read(File::open(path).map_err(ReadError::Open)?, BUFFER)
     }
 
     /// The same of what is not a file, with a buffer of so many bytes at first.
-    pub(crate) fn read(bytes: impl Read + Send + 'static, buffer: usize) -> Result<Capture, CaptureError> {
+    pub fn read(bytes: impl Read + Send + 'static, buffer: usize) -> Result<Reader, ReadError> {
         match create_reader(buffer, bytes) {
-            Ok(reader) => Ok(Capture { reader }),
-            Err(PcapError::ReadError) => Err(CaptureError::Open(io::Error::other("cannot be read"))),
-            Err(PcapError::Incomplete(_)) => Err(CaptureError::CutOff { frames: 0 }),
-            Err(_) => Err(CaptureError::Unknown),
+            Ok(reader) => Ok(Reader { reader }),
+            Err(PcapError::ReadError) => Err(ReadError::Open(io::Error::other("cannot be read"))),
+            Err(PcapError::Incomplete(_)) => Err(ReadError::CutOff { frames: 0 }),
+            Err(_) => Err(ReadError::Unknown),
         }
     }
 
     /// Hands each frame to `take`: its number from 0, the bytes that were
     /// captured, and how many it had on the wire.
-    pub(crate) fn for_each_frame(
+    pub fn for_each_frame(
         mut self,
         mut take: impl FnMut(u64, &[u8], usize) -> io::Result<()>,
-    ) -> Result<(), CaptureError> {
+    ) -> Result<(), ReadError> {
         let mut frames = 0;
         let mut interfaces = Interfaces::default();
         loop {
             match self.reader.next() {
                 Ok((size, block)) => {
                     if let Some((bytes, length)) = interfaces.frame(&block, frames)? {
-                        take(frames, bytes, length).map_err(CaptureError::Sink)?;
+                        take(frames, bytes, length).map_err(ReadError::Sink)?;
                         frames += 1;
                     }
                     self.reader.consume(size);
@@ -95,9 +95,9 @@ impl Capture {
                 Err(PcapError::Eof) => return Ok(()),
                 Err(PcapError::Incomplete(_)) => refill(self.reader.as_mut(), frames)?,
                 Err(PcapError::BufferTooSmall) => grow(self.reader.as_mut(), frames)?,
-                Err(PcapError::UnexpectedEof) => return Err(CaptureError::CutOff { frames }),
-                Err(PcapError::ReadError) => return Err(CaptureError::Damaged { frames, what: "it cannot be read" }),
-                Err(_) => return Err(CaptureError::Damaged { frames, what: "no block begins there" }),
+                Err(PcapError::UnexpectedEof) => return Err(ReadError::CutOff { frames }),
+                Err(PcapError::ReadError) => return Err(ReadError::Damaged { frames, what: "it cannot be read" }),
+                Err(_) => return Err(ReadError::Damaged { frames, what: "no block begins there" }),
             }
         }
     }
@@ -108,15 +108,15 @@ const BUFFER: usize = 1 << 20;
 /// A block longer than this is damage, not a frame.
 const LONGEST: usize = 16 << 20;
 
-fn refill(reader: &mut dyn PcapReaderIterator, frames: u64) -> Result<(), CaptureError> {
-    reader.refill().map_err(|_| CaptureError::Damaged { frames, what: "it cannot be read" })
+fn refill(reader: &mut dyn PcapReaderIterator, frames: u64) -> Result<(), ReadError> {
+    reader.refill().map_err(|_| ReadError::Damaged { frames, what: "it cannot be read" })
 }
 
 /// Makes room for a long block and reads on.
-fn grow(reader: &mut dyn PcapReaderIterator, frames: u64) -> Result<(), CaptureError> {
+fn grow(reader: &mut dyn PcapReaderIterator, frames: u64) -> Result<(), ReadError> {
     let size = reader.data().len().max(BUFFER) * 2;
     if size > LONGEST || !reader.grow(size) {
-        return Err(CaptureError::Damaged { frames, what: "a block of more than 16 MiB" });
+        return Err(ReadError::Damaged { frames, what: "a block of more than 16 MiB" });
     }
     refill(reader, frames)
 }
@@ -132,7 +132,7 @@ impl Interfaces {
         &mut self,
         block: &'a PcapBlockOwned<'_>,
         frames: u64,
-    ) -> Result<Option<(&'a [u8], usize)>, CaptureError> {
+    ) -> Result<Option<(&'a [u8], usize)>, ReadError> {
         let (interface, bytes, captured, length) = match block {
             PcapBlockOwned::LegacyHeader(header) => {
                 // The upper bits are the length of a check sequence behind each frame.
@@ -157,14 +157,14 @@ impl Interfaces {
                 (0, frame.data, snap.min(frame.origlen as usize), frame.origlen as usize)
             }
             PcapBlockOwned::NG(Block::Unknown(block)) if block.block_type == OBSOLETE_PACKET => {
-                return Err(CaptureError::Damaged { frames, what: "an obsolete packet block (type 2)" });
+                return Err(ReadError::Damaged { frames, what: "an obsolete packet block (type 2)" });
             }
             PcapBlockOwned::NG(_) => return Ok(None),
         };
         match self.0.get(interface) {
             Some(&(Linktype::ETHERNET, _)) => Ok(Some((&bytes[..captured.min(bytes.len())], length))),
-            Some(&(link_type, _)) => Err(CaptureError::LinkType { frame: frames, link_type: link_type.0 }),
-            None => Err(CaptureError::Damaged { frames, what: "a frame of an interface that is not described" }),
+            Some(&(link_type, _)) => Err(ReadError::LinkType { frame: frames, link_type: link_type.0 }),
+            None => Err(ReadError::Damaged { frames, what: "a frame of an interface that is not described" }),
         }
     }
 }

@@ -44,7 +44,7 @@ pub struct Experiment {
     pub granularity: GranularityChoice,
     /// True if links have a rate that neither the file nor the command line chose.
     pub rate_is_free: bool,
-    /// The highest limit ([`crate::limit`]) of all runs of the file, those that
+    /// The highest limit (`limit` of `nicteam-experiment`) of all runs of the file, those that
     /// the command line leaves out included, bit/s: what the machine must be able
     /// to carry. All runs count, so that a run alone is what it is among the others.
     pub highest_limit_bps: f64,
@@ -135,6 +135,17 @@ pub struct Topology {
 }
 
 impl Topology {
+    /// The same, in which faults of every kind can happen: every cable has a link emulator, and every team of our own engine a
+    /// process.
+    #[must_use]
+    pub fn for_faults(mut self) -> Topology {
+        for cable in &mut self.cables {
+            cable.impaired.get_or_insert(Impaired { a_to_b: Way::default(), b_to_a: Way::default() });
+        }
+        self.teams.iter_mut().for_each(|team| team.own_process = team.engine == "nicteam");
+        self
+    }
+
     /// The host with the links by which a host's frames leave: itself, or the parent of a guest.
     pub fn links_of<'t>(&'t self, name: &'t str) -> &'t str {
         let parent = self.hosts.iter().find(|host| host.name == name).and_then(|host| host.parent.as_deref());
@@ -181,7 +192,7 @@ impl Topology {
     }
 
     /// These nodes, and all that cables join to them; from a node on only if it `passes`.
-    pub(crate) fn joined<'t>(
+    pub fn joined<'t>(
         &'t self,
         nodes: impl IntoIterator<Item = &'t str>,
         passes: impl Fn(&str) -> bool,
@@ -367,7 +378,7 @@ pub struct Way {
 
 impl Way {
     /// True if frames arrive with a bit changed.
-    pub(crate) fn corrupts(&self) -> bool {
+    pub fn corrupts(&self) -> bool {
         self.impairments.corrupt > Probability::NEVER
     }
 }

@@ -31,7 +31,7 @@ const SIZE_BYTES: std::ops::RangeInclusive<u64> = 1 << 20..=1 << 42;
 const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
 
 /// `[targets.NAME]`.
-pub(crate) const TARGET: Section = Section {
+pub const TARGET: Section = Section {
     header: "[targets.NAME]",
     doc: "Storage that a host serves. The lab starts a real server, waits for it, watches it and ends it. A target \
         runs in the runs whose workloads name it. A target that no workload of the file names runs in all runs.",
@@ -60,7 +60,7 @@ pub(crate) const TARGET: Section = Section {
 };
 
 /// Which targets a run has: those that its workloads name, and those that no workload of the file names.
-pub(crate) fn of_run<'a>(run: &Record, workloads: &'a [(At<String>, Record)]) -> impl Fn(&str) -> bool + use<'a> {
+pub fn of_run<'a>(run: &Record, workloads: &'a [(At<String>, Record)]) -> impl Fn(&str) -> bool + use<'a> {
     let names = run.get::<&[At<String>]>("workloads").map_or(&[][..], |at| at.value);
     let (mut of_run, mut of_any) = (BTreeSet::new(), BTreeSet::new());
     for (workload, record) in workloads {
@@ -76,7 +76,7 @@ pub(crate) fn of_run<'a>(run: &Record, workloads: &'a [(At<String>, Record)]) ->
 }
 
 /// Resolves the targets of a run; what is wrong goes to the problems.
-pub(crate) fn resolve(
+pub fn resolve(
     records: &[(&At<String>, Record)],
     hosts: &[Host],
     hosts_are_broken: bool,
@@ -141,7 +141,7 @@ fn unknown_host(on: &At<String>, hosts: &[Host]) -> Problem {
 }
 
 /// The problem of a name that is no target's.
-pub(crate) fn unknown(name: &At<String>, known: &[&str]) -> Problem {
+pub fn unknown(name: &At<String>, known: &[&str]) -> Problem {
     let hint = match nearest(&name.value, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if known.is_empty() => format!("add a section `[targets.{}]`", name.value),

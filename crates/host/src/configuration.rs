@@ -1,15 +1,15 @@
-//! Which files a command line means, and which format they are of.
+//! Files of configuration: which of those that a user names are read, and which format they are of.
 
 use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use nicteam_formats::{FORMATS, Format, Left, Place, Source};
-use nicteam_host::service;
 
-use super::MAKES_ONE;
-use crate::failure::Failure;
-use crate::value::OneOf;
+use crate::service;
+
+/// What to do where there is no file of ours.
+pub const MAKES_ONE: &str = "`nicteam import` makes one from the configuration that you have";
 
 /// The largest file that is read, bytes: configurations of a network are small, and a device's file has no end.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -17,13 +17,36 @@ const LARGEST: u64 = 4 * 1024 * 1024;
 const MOST_LINES: usize = 250_000;
 
 /// Texts of one format, and files beside them that could not be read.
-pub(super) struct Found {
-    pub(super) sources: Vec<Source>,
-    pub(super) left: Vec<Left>,
+#[derive(Debug)]
+pub struct Found {
+    /// The texts, in the order in which they were named; those of a folder by their names.
+    pub sources: Vec<Source>,
+    /// Files of folders that are no configuration, and why.
+    pub left: Vec<Left>,
 }
 
-/// Reads what a command line names: files, folders with files, `-` for standard input.
-pub(super) fn sources(paths: &[String], format: Option<&'static dyn Format>) -> Result<Found, Failure> {
+/// Why there is no configuration.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Unreadable {
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Unreadable {
+    fn new(message: impl Into<String>) -> Unreadable {
+        Unreadable { message: message.into(), hint: None }
+    }
+}
+
+/// Reads files, folders with files, and standard input (`-`).
+///
+/// # Errors
+/// A file that cannot be opened, that is no text or too long (4 MiB, 250,000 lines), and a folder without a file of the
+/// format.
+pub fn sources(paths: &[String], format: Option<&'static dyn Format>) -> Result<Found, Unreadable> {
     let mut found = Found { sources: Vec::new(), left: Vec::new() };
     for path in paths {
         if path == "-" {
@@ -44,7 +67,7 @@ pub(super) fn sources(paths: &[String], format: Option<&'static dyn Format>) -> 
 ///
 /// A file that cannot be opened may be a part of the configuration: it is an error. What is none by its size or its
 /// bytes is named.
-fn folder(path: &Path, format: Option<&'static dyn Format>, found: &mut Found) -> Result<(), Failure> {
+fn folder(path: &Path, format: Option<&'static dyn Format>, found: &mut Found) -> Result<(), Unreadable> {
     let shown = path.display();
     let mut paths = Vec::new();
     list(path, 0, &mut paths).map_err(|error| unreadable(&shown.to_string(), &error))?;
@@ -80,7 +103,7 @@ fn folder(path: &Path, format: Option<&'static dyn Format>, found: &mut Found) -
                 ("a format that is read".to_owned(), if is_own { MAKES_ONE.to_owned() } else { formats() })
             }
         };
-        return Err(Failure::wrong_input(format!("{shown} has no file of {of}")).hint(Some(hint)));
+        return Err(Unreadable { message: format!("{shown} has no file of {of}"), hint: Some(hint) });
     }
     found.sources.append(&mut sources);
     Ok(())
@@ -93,7 +116,7 @@ fn not_read(path: &Path, why: &str) -> Left {
     Left { place, text, why: format!("not read: {}", why.replace("; hint: ", "; ")), team: None }
 }
 
-/// Why there is no text: an error with its hint.
+/// Why there is no text.
 enum Unread {
     /// It cannot be opened.
     Shut(String),
@@ -104,11 +127,9 @@ enum Unread {
 }
 
 impl Unread {
-    fn refused(self) -> Failure {
+    fn refused(self) -> Unreadable {
         match self {
-            Unread::Shut(why) | Unread::NoConfiguration(why) | Unread::Encoding { why, .. } => {
-                Failure::wrong_input(why)
-            }
+            Unread::Shut(why) | Unread::NoConfiguration(why) | Unread::Encoding { why, .. } => Unreadable::new(why),
         }
     }
 }
@@ -184,8 +205,8 @@ fn is_in_comment(before: &str) -> bool {
     line.starts_with(['#', ';', '!']) || line.starts_with("//") || before.contains(" #") || before.contains("\t#")
 }
 
-fn unreadable(shown: &str, error: &std::io::Error) -> Failure {
-    Failure::wrong_input(cannot_read(shown, error))
+fn unreadable(shown: &str, error: &std::io::Error) -> Unreadable {
+    Unreadable::new(cannot_read(shown, error))
 }
 
 fn cannot_read(shown: &str, error: &std::io::Error) -> String {
@@ -193,29 +214,16 @@ fn cannot_read(shown: &str, error: &std::io::Error) -> String {
     format!("cannot read {shown}: {error}{hint}")
 }
 
-/// A format on the command line.
-pub(crate) const FORMAT: OneOf<&'static dyn Format> =
-    OneOf { parse: named, names: || FORMATS.iter().map(|format| format.name()).collect() };
-
-/// The format of this name.
-fn named(name: &str) -> Result<&'static dyn Format, String> {
-    let known = FORMATS.iter().find(|format| format.name() == name);
-    known.copied().ok_or_else(|| {
-        let names = || FORMATS.iter().map(|format| format.name());
-        match nicteam_team::nearest(name, names()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => formats(),
-        }
-    })
-}
-
 /// The format that all of these texts are of.
-pub(super) fn recognise(sources: &[Source]) -> Result<&'static dyn Format, Failure> {
+///
+/// # Errors
+/// An empty text, and texts of no format or of several.
+pub fn recognise(sources: &[Source]) -> Result<&'static dyn Format, Unreadable> {
     let shown = |source: &Source| if source.path == "-" { "standard input".to_owned() } else { source.path.clone() };
     if let [source] = sources
         && source.text.trim().is_empty()
     {
-        return Err(Failure::wrong_input(format!("{} is empty", shown(source))));
+        return Err(Unreadable::new(format!("{} is empty", shown(source))));
     }
     let all = |format: &&&'static dyn Format| sources.iter().all(|source| format.recognises(source));
     if let Some(format) = FORMATS.iter().find(all) {
@@ -230,11 +238,11 @@ pub(super) fn recognise(sources: &[Source]) -> Result<&'static dyn Format, Failu
     };
     let shown: Vec<String> = sources.iter().take(4).map(of_each).collect();
     let these = if sources.len() == 1 { "" } else { "these are not of one format: " };
-    Err(Failure::wrong_input(format!("{these}{}", shown.join(", ")))
-        .hint(Some(format!("`--from FORMAT` says which it is; {}", formats()))))
+    let message = format!("{these}{}", shown.join(", "));
+    Err(Unreadable { message, hint: Some(format!("`--from FORMAT` says which it is; {}", formats())) })
 }
 
 /// The formats in a sentence.
-pub(super) fn formats() -> String {
+pub fn formats() -> String {
     format!("formats are {}", FORMATS.iter().map(|format| format.name()).collect::<Vec<_>>().join(", "))
 }

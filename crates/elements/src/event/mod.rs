@@ -37,10 +37,10 @@ use nicteam_diagnostics::Problem;
 
 pub use cable::CablePulled;
 pub use cables::Shown;
-pub(crate) use cables::{CableName, Relayed};
-pub(crate) use kind::Happens;
+pub use cables::{CableName, Relayed};
+pub use kind::Happens;
 use kind::Kind;
-pub(crate) use kind::Told;
+pub use kind::Told;
 pub use migrate::{Announce, Migrate};
 pub use nodes::NodeFault;
 use shared::{SHARED, times};
@@ -67,7 +67,7 @@ const KINDS: [Kind; 15] = [
 ];
 
 /// Their names.
-pub(crate) const NAMES: [&str; KINDS.len()] = {
+pub const NAMES: [&str; KINDS.len()] = {
     let mut names = [""; KINDS.len()];
     let mut place = 0;
     while place < KINDS.len() {
@@ -89,7 +89,7 @@ const KEYS: [&[Key]; KINDS.len() + 1] = {
 };
 
 /// `[[runs.events]]`.
-pub(crate) const EVENT: Section = Section {
+pub const EVENT: Section = Section {
     header: "[[runs.events]]",
     doc: "A change of the network during the measurement.",
     keys: &[
@@ -122,13 +122,13 @@ const KIND: Key = Key {
 };
 
 /// The hosts that have to have a bridge for these events.
-pub(crate) fn bridged(events: &[Record]) -> Vec<At<String>> {
+pub fn bridged(events: &[Record]) -> Vec<At<String>> {
     let of = |event: &Record| KINDS.iter().flat_map(|kind| (kind.bridged)(event)).collect::<Vec<_>>();
     events.iter().flat_map(of).collect()
 }
 
 /// The cables that need the link emulator for these events.
-pub(crate) fn relayed(events: &[Record]) -> Vec<Relayed> {
+pub fn relayed(events: &[Record]) -> Vec<Relayed> {
     let of = |event: &Record| {
         let name = event.get::<&str>("kind")?;
         (KINDS.iter().find(|kind| kind.name == name.value)?.relayed)(event)
@@ -137,7 +137,7 @@ pub(crate) fn relayed(events: &[Record]) -> Vec<Relayed> {
 }
 
 /// The cables whose ends send no frames that join packets in a run with these events.
-pub(crate) fn without_offloads(events: &[Record], impairments: &BTreeMap<&str, Way>) -> Vec<CableName> {
+pub fn without_offloads(events: &[Record], impairments: &BTreeMap<&str, Way>) -> Vec<CableName> {
     let corrupts = |event: &&Record| {
         let name = event.get::<&[At<String>]>("impair").and_then(|at| at.value.first());
         name.and_then(|name| impairments.get(name.value.as_str())).is_some_and(Way::corrupts)
@@ -147,7 +147,7 @@ pub(crate) fn without_offloads(events: &[Record], impairments: &BTreeMap<&str, W
 }
 
 /// What an event is and what undoes it, whenever it happens; what is wrong goes to the problems.
-pub(crate) fn happens(record: &Record, told: &mut Told<'_, '_>) -> Option<Happens> {
+pub fn happens(record: &Record, told: &mut Told<'_, '_>) -> Option<Happens> {
     let name = record.get::<&str>("kind")?;
     let kind = KINDS.iter().find(|kind| kind.name == name.value)?;
     check_keys(record, kind, &name, told.problems);
@@ -155,13 +155,13 @@ pub(crate) fn happens(record: &Record, told: &mut Told<'_, '_>) -> Option<Happen
 }
 
 /// The kinds, each with the keys that it takes.
-pub(crate) fn kinds() -> Vec<(&'static str, Vec<&'static str>)> {
+pub fn kinds() -> Vec<(&'static str, Vec<&'static str>)> {
     let keys = |kind: &Kind| kind.keys.iter().map(|key| key.name).chain(kind.also.iter().copied()).collect();
     KINDS.iter().map(|kind| (kind.name, keys(kind))).collect()
 }
 
 /// Resolves the events of a run, in order of time; what is wrong goes to the problems.
-pub(crate) fn resolve(events: &[Record], told: &mut Told<'_, '_>) -> Vec<Timed> {
+pub fn resolve(events: &[Record], told: &mut Told<'_, '_>) -> Vec<Timed> {
     let (mut resolved, mut fault) = (Vec::new(), 0);
     for record in events {
         let Some(at) = record.get("at") else { continue };
@@ -195,7 +195,7 @@ pub(crate) fn resolve(events: &[Record], told: &mut Told<'_, '_>) -> Vec<Timed> 
 }
 
 /// The kinds that this names, or all; and what random faults of each happen to.
-pub(crate) fn chances(names: &[&str]) -> Vec<(&'static str, Chance)> {
+pub fn chances(names: &[&str]) -> Vec<(&'static str, Chance)> {
     let wanted = KINDS.iter().filter(|kind| names.is_empty() || names.contains(&kind.name));
     wanted.map(|kind| (kind.name, kind.chance)).collect()
 }
