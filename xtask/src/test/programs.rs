@@ -38,6 +38,10 @@ fn program(message: &str) -> Option<Program> {
     if message["reason"] != "compiler-artifact" || message["profile"]["test"] != true {
         return None;
     }
+    // A benchmark has no list of tests: asked for one, it runs.
+    if message["target"]["kind"].as_array()?.iter().any(|kind| kind == "bench") {
+        return None;
+    }
     let manifest = Path::new(message["manifest_path"].as_str()?);
     let folder = manifest.parent()?.to_owned();
     let of = folder.file_name()?.to_string_lossy().into_owned();
@@ -46,4 +50,25 @@ fn program(message: &str) -> Option<Program> {
         name: format!("{of}/{}", message["target"]["name"].as_str()?.trim_start_matches("nicteam_")),
         folder,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn benchmarks_and_libraries_are_no_test_programs() {
+        let message = |kind: &str, test: bool| {
+            let target = serde_json::json!({ "kind": [kind], "name": "nicteam_plan" });
+            let (manifest, executable) = ("/x/crates/plan/Cargo.toml", "/x/target/debug/deps/plan");
+            serde_json::json!({
+                "reason": "compiler-artifact", "manifest_path": manifest, "target": target, "profile": { "test": test },
+                "executable": executable,
+            })
+            .to_string()
+        };
+        assert_eq!(program(&message("test", true)).map(|it| it.name).as_deref(), Some("plan/plan"));
+        assert!(program(&message("lib", true)).is_some());
+        assert!(program(&message("bench", true)).is_none() && program(&message("lib", false)).is_none());
+    }
 }
