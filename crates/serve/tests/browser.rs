@@ -1,6 +1,6 @@
 //! What a real browser makes of the pages: clicks, keys, and changes that come by themselves.
 
-use crate::common::{Served, record, with_traffic, write};
+use crate::common::{Served, record, with_hosts, with_traffic, write};
 use crate::devtools::{Browser, chromium};
 
 const CHART: &str = "svg[data-time]";
@@ -21,6 +21,10 @@ fn pages_answer_to_pointer_and_keys_and_follow_the_folder() {
     browser.open(&at("/bundles/traffic"), 1400);
     chart(&mut browser);
     keys(&mut browser);
+    with_hosts(&served.dir, "many", "Like hosts", &["h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"]);
+    browser.open(&at("/bundles/many"), 1400);
+    heat_map(&mut browser);
+    std::fs::remove_dir_all(served.dir.join("many")).unwrap();
     for path in ["/", "/bundles/traffic", "/predict", "/compare?a=traffic&b=traffic"] {
         browser.open(&at(path), 400);
         assert_eq!(browser.value("document.documentElement.scrollWidth"), 400, "{path}");
@@ -100,4 +104,27 @@ fn keys(browser: &mut Browser) {
     assert_eq!(browser.value("document.querySelector('.dev').getAttribute('aria-pressed')"), "false");
     browser.key("Enter");
     assert_eq!(browser.value("document.querySelector('.dev').getAttribute('aria-pressed')"), "true");
+}
+
+/// The member and its load below the pointer, and by keys.
+fn heat_map(browser: &mut Browser) {
+    let map = "svg[data-loads]";
+    assert_eq!(browser.value("document.querySelectorAll('svg[data-loads]').length"), 2, "sent and received");
+    // Nine rows of eth0, those of eth1, and the axis.
+    let height = browser.value("document.querySelector('svg[data-loads]').viewBox.baseVal.height").as_f64().unwrap();
+    let rows = browser.value("document.querySelector('svg[data-loads]').dataset.loads").as_str().unwrap().to_owned();
+    let of = |name: &str| rows.lines().find(|row| row.ends_with(name)).and_then(|row| row.split('|').next()).unwrap();
+    let at = |name: &str| (of(name).parse::<f64>().unwrap() + 1.0) / height;
+    for (name, load) in [("h0 eth0", "30.0"), ("h8 eth0", "30.0"), ("h3 eth1", "60.0")] {
+        let place = browser.place(map, [0.5, at(name)]);
+        browser.mouse("mouseMoved", place, 0);
+        let readout = browser.value(READOUT);
+        let said = readout.as_str().and_then(|text| text.split_once('\n')).map(|(_, said)| said);
+        assert_eq!(said, Some(format!("{name}  {load} % of its link").as_str()), "{readout}");
+    }
+    browser.value("document.querySelector('svg[data-loads]').focus()");
+    browser.key("ArrowDown");
+    assert!(browser.value(READOUT).as_str().is_some_and(|text| text.contains("h4 eth1  60.0 %")));
+    browser.key("Escape");
+    assert_eq!(browser.value(READOUT), serde_json::Value::Null);
 }

@@ -117,32 +117,47 @@ pub fn record(title: &str, started: &str) -> Record {
 
 /// The same with a host `a` whose two links have carried 30 and 60 Mbit/s for four seconds, and its samples.
 pub fn with_traffic(dir: &Path, name: &str, title: &str) {
+    with_hosts(dir, name, title, &["a"]);
+}
+
+/// The same of several like hosts, each with two links to a host `b`.
+pub fn with_hosts(dir: &Path, name: &str, title: &str, senders: &[&str]) {
     let mut record = record(title, "2026-11-03T10:00:00Z");
-    let link = |device: &str, far: &str| {
+    let host = |(number, name): (usize, &str)| {
+        let (address, mac) = (format!("10.0.0.{}/24", number + 1), format!("02:00:00:00:00:{:02x}", number + 1));
+        serde_json::json!({ "name": name, "address": address, "mac": mac, "device": "team0" })
+    };
+    let link = |(number, sender): (usize, &&str), place: usize| {
         serde_json::json!({
-            "a": { "node": "a", "device": device }, "b": { "node": "b", "device": far }, "rate_bps": 100_000_000, "mtu": 1500,
+            "a": { "node": sender, "device": format!("eth{place}") },
+            "b": { "node": "b", "device": format!("eth{}", 2 * number + place) }, "rate_bps": 100_000_000, "mtu": 1500,
+        })
+    };
+    let links = senders.iter().enumerate().flat_map(|sender| [link(sender, 0), link(sender, 1)]);
+    let team = |sender: &&str| {
+        serde_json::json!({
+            "node": sender, "device": "team0", "peer": "b", "mode": "balance-rr", "xmit_hash_policy": "", "options": {},
+            "members": ["eth0", "eth1"], "engine": "nicteam",
         })
     };
     let topology = serde_json::json!({
-        "hosts": [{ "name": "a", "address": "10.0.0.1/24", "mac": "02:00:00:00:00:01", "device": "team0" },
-                  { "name": "b", "address": "10.0.0.2/24", "mac": "02:00:00:00:00:02", "device": "team0" }],
-        "switches": [], "links": [link("eth0", "eth0"), link("eth1", "eth1")],
-        "teams": [{ "node": "a", "device": "team0", "peer": "b", "mode": "balance-rr", "xmit_hash_policy": "", "options": {},
-                    "members": ["eth0", "eth1"], "engine": "nicteam" }],
+        "hosts": senders.iter().copied().chain(["b"]).enumerate().map(host).collect::<Vec<_>>(),
+        "switches": [], "links": links.collect::<Vec<_>>(), "teams": senders.iter().map(team).collect::<Vec<_>>(),
     });
     record.runs.truncate(1);
     let run = &mut record.runs[0];
     run.topology = serde_json::from_value(topology).unwrap();
     run.measured_ms = 4000.0;
-    let member = |(device, mbps): (&str, f64)| {
+    let member = |(host, (device, mbps)): (&str, (&str, f64))| {
         serde_json::json!({
-            "host": "a", "team": "team0", "member": device, "tx_bps": mbps * 1e6, "rx_bps": 0.0, "tx_frames": 1,
+            "host": host, "team": "team0", "member": device, "tx_bps": mbps * 1e6, "rx_bps": 0.0, "tx_frames": 1,
             "rx_frames": 0, "tx_drops": 0, "rx_drops": 0,
         })
     };
-    run.members = serde_json::from_value([("eth0", 30.0), ("eth1", 60.0)].map(member).to_vec().into()).unwrap();
+    let members = senders.iter().flat_map(|host| [("eth0", 30.0), ("eth1", 60.0)].map(|of| member((host, of))));
+    run.members = serde_json::from_value(members.collect()).unwrap();
     write(dir, name, &record);
-    let sample = |tenth: u64| {
+    let sample = |(tenth, host): (u64, &str)| {
         let member = |device: &str, bytes: u64| {
             serde_json::json!({
                 "team": "team0", "member": device, "tx_frames": 0, "tx_bytes": bytes * tenth, "tx_drops": 0,
@@ -150,7 +165,8 @@ pub fn with_traffic(dir: &Path, name: &str, title: &str) {
             })
         };
         let members = [member("eth0", 375_000), member("eth1", 750_000)];
-        serde_json::json!({ "t_ms": tenth * 100, "host": "a", "cpu_ms": 0.0, "members": members }).to_string() + "\n"
+        serde_json::json!({ "t_ms": tenth * 100, "host": host, "cpu_ms": 0.0, "members": members }).to_string() + "\n"
     };
-    fs::write(dir.join(name).join(&record.runs[0].samples), (0..=40).map(sample).collect::<String>()).unwrap();
+    let samples = (0..=40).flat_map(|tenth| senders.iter().map(move |host| (tenth, *host)));
+    fs::write(dir.join(name).join(&record.runs[0].samples), samples.map(sample).collect::<String>()).unwrap();
 }
