@@ -37,8 +37,8 @@ to = "b"
 name = "copy"
 workloads = "w"
 "#;
-/// What one link of 20 Mbit/s can carry of a connection's payload, Mbit/s.
-const ONE_LINK_MBPS: f64 = 18.83;
+/// Its links' rate, bit/s.
+const LINK_BPS: f64 = 20e6;
 
 /// A folder with the file, where Open vSwitch is and may run.
 fn folder(name: &str) -> Option<Folder> {
@@ -70,14 +70,14 @@ fn two_engines_are_two_columns_of_one_report() {
         assert_eq!(run["name"], format!("copy.{engine}"));
         assert_eq!(run["variant"], serde_json::json!({ "of": "copy", "engine": engine }));
         assert!(run["topology"]["teams"].as_array().unwrap().iter().all(|team| team["engine"] == engine), "{run}");
-        // No more than one link: that its rate is limited has outlived who runs the team.
-        let mbps = run["delivered_bps"].as_f64().unwrap() / 1e6;
-        assert!((ONE_LINK_MBPS * 0.3..ONE_LINK_MBPS * 1.2).contains(&mbps), "{engine}: {mbps}");
         let sent = |member: &str| {
             let members = run["members"].as_array().unwrap();
             let found = members.iter().find(|found| found["host"] == "a" && found["member"] == member);
             found.unwrap()["tx_bps"].as_f64().unwrap()
         };
+        // No more than its link: that its rate is limited has outlived who runs the team. (Half a second of payload may be more,
+        // where the receiver was late and had some to read from before.)
+        assert!((1e6..LINK_BPS * 1.2).contains(&sent("eth1")), "{engine}: {}", sent("eth1"));
         // The primary carries, the other stands by, at both.
         assert!(sent("eth1") > 100.0 * sent("eth0").max(1.0), "{engine}: {} {}", sent("eth1"), sent("eth0"));
     }
