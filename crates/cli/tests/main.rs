@@ -37,6 +37,7 @@ mod guest {
 /// Mostly waits: many at once.
 mod live {
     mod addressing;
+    mod advise;
     mod capture;
     mod check;
     mod cleanup;
