@@ -188,7 +188,8 @@ def main() -> None:
     same = {True: "the same, byte for byte", False: "OTHERS"}
     figures += [
         "",
-        f"- A worker was killed (SIGKILL) in the middle of {points:,} points: the {len(whole)} files are {same[is_same]}.",
+        f"- A worker was killed (SIGKILL) in the middle of {points:,} points: the {len(whole)} files are",
+        f"  {same[is_same]}.",
         f"- The process that sweeps was killed (SIGKILL) with {len(resumed.before)} of {len(whole)} files written. The same call then",
         f"  computed the points of {len(resumed.after)} files, those of {resumed.twice()} a second time; the files are {same[resumed.is_same]}.",
     ]
