@@ -1,20 +1,21 @@
 //! Values from a snapshot.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use nicteam_bundles::{Bundle, Kind, Member, Port, PortEnd, state};
 use nicteam_daemon::{MemberState, TeamStatus};
 
-use super::escape::escaped;
+use super::escape::escape;
 use super::registry::{self as all, Metric};
 use crate::snapshot::{Snapshot, Tally};
 
 /// Values of metrics.
 #[derive(Clone, Debug, Default)]
 pub struct Values {
-    samples: BTreeMap<&'static str, Vec<(Vec<String>, f64)>>,
+    /// By name of metric, then by labels as they are written: `{bundle="team0"}`.
+    samples: BTreeMap<&'static str, BTreeMap<String, f64>>,
     left_out: u64,
-    known: std::collections::BTreeSet<(&'static str, Vec<String>)>,
 }
 
 /// What the exporter says of itself.
@@ -27,21 +28,19 @@ pub struct Exporter {
 }
 
 impl Values {
-    /// The values of a metric, if it has any.
-    pub fn of(&self, metric: &Metric) -> Option<&[(Vec<String>, f64)]> {
-        self.samples.get(metric.name).map(Vec::as_slice)
+    /// The values of a metric, each with its labels as they are written.
+    pub fn of(&self, metric: &Metric) -> impl Iterator<Item = (&str, f64)> {
+        let samples = self.samples.get(metric.name);
+        samples.into_iter().flatten().map(|(labels, value)| (labels.as_str(), *value))
     }
 
     /// Adds a value; a second one with the same labels is counted and left out, for it would make the whole text invalid.
     pub fn add(&mut self, metric: &'static Metric, labels: &[&str], value: f64) {
         debug_assert_eq!(labels.len(), metric.labels.len(), "{}", metric.name);
-        let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
         // As they are written, two that differ in what is cut off are one.
-        let written = labels.iter().map(|label| escaped(label)).collect();
-        if self.known.insert((metric.name, written)) {
-            self.samples.entry(metric.name).or_default().push((labels, value));
-        } else {
-            self.left_out += 1;
+        match self.samples.entry(metric.name).or_default().entry(written(metric, labels)) {
+            Entry::Vacant(free) => drop(free.insert(value)),
+            Entry::Occupied(_) => self.left_out += 1,
         }
     }
 
@@ -52,6 +51,22 @@ impl Values {
     fn count(&mut self, metric: &'static Metric, labels: &[&str], value: u64) {
         self.add(metric, labels, value as f64);
     }
+}
+
+/// Labels as both formats want them; nothing of a metric that has none.
+fn written(metric: &Metric, labels: &[&str]) -> String {
+    let mut text = String::with_capacity(32 * labels.len());
+    for (at, (label, of)) in metric.labels.iter().zip(labels).enumerate() {
+        text.push(if at == 0 { '{' } else { ',' });
+        text.push_str(label);
+        text.push_str("=\"");
+        escape(of, &mut text);
+        text.push('"');
+    }
+    if !metric.labels.is_empty() {
+        text.push('}');
+    }
+    text
 }
 
 /// The values of a snapshot.

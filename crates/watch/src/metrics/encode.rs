@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use super::collect::Values;
-use super::escape::escaped;
 use super::registry::{METRICS, Type};
 
 /// The two formats that Prometheus reads.
@@ -29,7 +28,10 @@ impl Format {
 pub fn encode(values: &Values, format: Format) -> String {
     let mut text = String::new();
     for metric in METRICS {
-        let Some(samples) = values.of(metric) else { continue };
+        let mut samples = values.of(metric).peekable();
+        if samples.peek().is_none() {
+            continue;
+        }
         // OpenMetrics names a counter without the end of its values' name, the older format with it.
         let name = match format {
             Format::OpenMetrics => metric.name.to_owned(),
@@ -46,12 +48,7 @@ pub fn encode(values: &Values, format: Format) -> String {
         }
         let name = metric.sample_name();
         for (labels, value) in samples {
-            text += &name;
-            for (at, (label, of)) in metric.labels.iter().zip(labels).enumerate() {
-                let _ = write!(text, "{}{label}=\"{}\"", if at == 0 { '{' } else { ',' }, escaped(of));
-            }
-            text += if metric.labels.is_empty() { " " } else { "} " };
-            let _ = writeln!(text, "{value}");
+            let _ = writeln!(text, "{name}{labels} {value}");
         }
     }
     if format == Format::OpenMetrics {
