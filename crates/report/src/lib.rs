@@ -25,8 +25,8 @@ mod verdicts;
 
 pub use compare::{Compared, Figure, Side as ComparedSide, compare, run_names};
 pub use html::{
-    Column, Frame, NUMBER, SCRIPT, STYLE, WORDS, compared_page, compared_page_in, document, framed, html, page,
-    page_in, plain_table, section, traffic_over_time, verdicts_page,
+    Column, Frame, NUMBER, SCRIPT, STYLE, WORDS, compared_page, compared_page_in, document, framed, html,
+    loaded_topology, page, page_in, plain_table, section, traffic_over_time, verdicts_page,
 };
 pub use nicteam_findings::{
     Choice, Chooser, Explanation, FilledBy, Hop, HopLink, Limit, Picture, Prediction, RULES, Rule, Spreading, Team,

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use maud::{Markup, html};
-use nicteam_record::{Bundle, RECORD, Record, Run, Running, is_abandoned, measure::Window, samples_of};
-use nicteam_report::{NUMBER, WORDS, add_findings, page_in, plain_table, traffic_over_time};
+use nicteam_record::{Bundle, Member, RECORD, Record, Run, Running, Sample, is_abandoned, measure::Window, samples_of};
+use nicteam_report::{NUMBER, WORDS, add_findings, loaded_topology, page_in, plain_table, traffic_over_time};
 
 use crate::folder::{is_making, own, shown, visible};
 use crate::follow::{Course, Followed};
@@ -54,7 +54,18 @@ fn course(path: &Path, run: &Run, followed: &Mutex<Followed>) -> Course {
     followed.lock().unwrap_or_else(PoisonError::into_inner).course(path, &samples_of(&run.name))
 }
 
-/// The run that goes on, with the load of each of its links over time.
+/// So much of the end of a run is now, milliseconds.
+const NOW_MS: f64 = 1000.0;
+
+/// What each member has carried in the last second.
+fn just_carried(samples: &[Sample], latest_ms: f64) -> Vec<Member> {
+    let begin = latest_ms - NOW_MS;
+    let late = samples.iter().filter(|sample| sample.t_ms >= begin - NOW_MS).cloned();
+    let late: Vec<Sample> = late.map(|sample| Sample { t_ms: sample.t_ms - begin, ..sample }).collect();
+    Window::new(&late, NOW_MS).members()
+}
+
+/// The run that goes on: its topology with what each cable carries now, and the load of each link over time.
 fn present(running: &Running, course: &Course) -> Markup {
     let whole_ms = running.run.measured_ms;
     let run = Run {
@@ -75,7 +86,11 @@ fn present(running: &Running, course: &Course) -> Markup {
             }
         }
         @if let Some(description) = &run.description { p.quiet { (visible(description)) } }
-        @if !course.samples.is_empty() { (traffic_over_time(&run, &course.samples)) }
+        @if !course.samples.is_empty() {
+            h3 { "What each cable carries now" }
+            (loaded_topology(&Run { members: just_carried(&course.samples, course.latest_ms), ..run.clone() }))
+            (traffic_over_time(&run, &course.samples))
+        }
     }
 }
 

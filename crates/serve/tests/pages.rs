@@ -107,6 +107,8 @@ fn an_experiment_that_runs_is_followed_sample_by_sample() {
     let of = |mbps: u32, count: usize| format!("data-kbps=\"{}\"", vec![format!("{mbps}000"); count].join(" "));
     assert!(page.contains(&of(30, 20)) && page.contains(&of(60, 20)), "{page}");
     assert!(page.contains("<td>second</td>") && page.contains(">0.25</td>"), "{page}");
+    // Its two cables in the last second, 0.3 and 0.6 of their rates.
+    assert!(page.contains(">→ 45 % ← 0 %</text>") && page.matches("style=\"stroke-width:").count() == 2, "{page}");
     fs::write(path.join(&samples), lines).unwrap();
     until(&mut events, "data: ");
     let page = served.get("/bundles/now.partial").1;

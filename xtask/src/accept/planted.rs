@@ -253,7 +253,8 @@ fn lacp(variant: usize, draw: &mut Draw) -> String {
 }
 
 fn window(variant: usize, draw: &mut Draw) -> String {
-    let (delay, rate, window) = ([5, 10, 20][variant], draw.of(&[50, 100]), draw.of(&[32, 48, 64]));
+    // With 5 ms, 64 KiB would fill the slower link.
+    let (delay, rate, window) = ([10, 15, 20][variant], draw.of(&[50, 100]), draw.of(&[32, 48, 64]));
     let head = format!(
         "[impairments.far]\ndelay = \"{delay}ms\"\n[hosts]\na = {{}}\nb = {{ receive_window = \"{window}kib\" }}\n[switches.sw]\n\
          [[links]]\nbetween = [\"a\", \"sw\"]\nrate = \"{rate}mbit\"\nimpair = \"far\"\n[[links]]\nbetween = [\"b\", \"sw\"]\n\

@@ -42,7 +42,7 @@ END
 cat > /run/send.pl <<'END'
 use IO::Socket::INET;
 my @to = map { IO::Socket::INET->new(Proto => "udp", PeerAddr => $ARGV[0], PeerPort => 5000, LocalPort => 40000 + $_) } 1 .. $ARGV[1];
-while (1) { $_->send("x" x $ARGV[2]) for @to; select(undef, undef, undef, 0.001) }
+while (1) { $_->send("x" x $ARGV[2]) for @to; select(undef, undef, undef, $ARGV[3] // 0.001) }
 END
 cat > /run/echo.pl <<'END'
 use IO::Socket::INET;
@@ -52,11 +52,11 @@ END
 perl /run/taps.pl & TAPS=$!
 until ip link show t1 > /run/shown 2>&1; do sleep 0.05; done
 ip link add bond1 type bond mode balance-xor xmit_hash_policy layer3+4 miimon 50
-for n in 0 1; do ip link set t$n txqueuelen 200 && ip link set t$n master bond1; done
+for n in 0 1; do ip link set t$n txqueuelen 500 && ip link set t$n master bond1; done
 ip link set bond1 up && ip address add 10.0.1.1/24 dev bond1"#;
 /// Datagrams by so many flows, while a bond is explained.
 const LOADED: &str =
-    "loaded() { perl /run/send.pl $3 $4 $5 & SEND=$!; sleep 0.2; explain $1 $2; kill $SEND; wait $SEND || true; }";
+    "loaded() { perl /run/send.pl $3 $4 $5 $6 & SEND=$!; sleep 0.2; explain $1 $2; kill $SEND; wait $SEND || true; }";
 /// The bond reads a member's speed when it comes up.
 const SET_SPEED: &str =
     "set_speed() { perl /run/speed.pl t1 $1 && ip link set t1 down && ip link set t1 up && sleep 0.3; }";
@@ -91,7 +91,8 @@ fn faults_of_a_bond_of_the_kernel_are_named() {
         "ip netns exec far ip link set p1 up",
         "ip netns exec far ip link set p1 nomaster && ip netns exec far ip link set p1 up && BEGUN=$(date +%s)",
         // LACP needs six seconds to miss its partner. Meanwhile the other bond.
-        "loaded good bond1 10.0.1.2 16 100",
+        // So slow that the reader keeps up, however busy the machine is: what its queue drops is a fault.
+        "loaded good bond1 10.0.1.2 16 100 0.005",
         "loaded one-flow bond1 10.0.1.2 1 1000",
         "set_speed 100 && explain speed bond1 && set_speed 10",
         "touch /run/stalled && loaded lossy bond1 10.0.1.2 16 100 && rm /run/stalled",

@@ -120,9 +120,12 @@ fn the_ranking_is_the_one_that_is_measured() {
         let share = |name: &str| ranked.iter().find(|one| one["name"] == name).unwrap()["share"].as_f64().unwrap();
         for (name, measured) in measured {
             let advised = share(name);
-            assert!((advised - measured).abs() < 0.03, "{what}, {name}: {advised:.3} is told, {measured:.3} measured");
+            assert!(
+                (advised - measured).abs() < 0.03,
+                "{what}, {name}: {advised:.3} is advised, {measured:.3} measured"
+            );
         }
-        // Whoever follows the ranking gets the better of two, where they differ at all.
+        // The ranking names the better of two, where they differ at all.
         for (one, of_one) in measured {
             for (other, of_other) in measured.iter().filter(|(_, of_other)| of_one - of_other > 0.06) {
                 assert!(share(one) > share(other), "{what}: {one} {of_one:.3}, {other} {of_other:.3}");

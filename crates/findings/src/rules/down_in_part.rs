@@ -24,7 +24,8 @@ struct Details {
     device: String,
     from_ms: f64,
     until_ms: f64,
-    before_bps: f64,
+    #[serde(alias = "before_bps")]
+    otherwise_bps: f64,
     during_bps: f64,
 }
 
@@ -49,28 +50,30 @@ impl Rule for DownInPart {
     }
 
     fn sentence(&self, finding: &Finding) -> Option<String> {
-        let Details { node, device, from_ms, until_ms, before_bps, during_bps } = finding.details()?;
+        let Details { node, device, from_ms, until_ms, otherwise_bps, during_bps } = finding.details()?;
         Some(format!(
-            "{device} of {node} was down from {:.1} s to {:.1} s: {} arrived meanwhile, {} before.",
+            "{device} of {node} was down from {:.1} s to {:.1} s: {} arrived meanwhile, {} otherwise.",
             from_ms / 1e3,
             until_ms / 1e3,
             rate(during_bps),
-            rate(before_bps)
+            rate(otherwise_bps)
         ))
     }
 }
 
 impl Details {
     fn lost_bits(&self) -> f64 {
-        (self.before_bps - self.during_bps) * (self.until_ms - self.from_ms)
+        (self.otherwise_bps - self.during_bps) * (self.until_ms - self.from_ms)
     }
 }
 
 /// What a fault cost, if it took carrier from a link and cost something.
 fn details(fault: &Fault) -> Option<Details> {
     let (before_bps, during_bps) = (fault.before_bps?, fault.during_bps?);
-    let costs = KINDS.contains(&fault.kind.as_str()) && during_bps < before_bps * LEFT;
+    // One of the two may have been measured for a moment alone.
+    let otherwise_bps = before_bps.max(fault.after_bps.unwrap_or(0.0));
+    let costs = KINDS.contains(&fault.kind.as_str()) && during_bps < otherwise_bps * LEFT;
     let (node, device) = (fault.node.clone(), fault.member.clone()?);
     let until_ms = fault.over_ms.unwrap_or(fault.until_ms);
-    costs.then_some(Details { node, device, from_ms: fault.t_ms, until_ms, before_bps, during_bps })
+    costs.then_some(Details { node, device, from_ms: fault.t_ms, until_ms, otherwise_bps, during_bps })
 }

@@ -34,6 +34,7 @@ use crate::repeated::condensed;
 
 pub use compared::{compared_page, compared_page_in};
 pub use document::{Column, Frame, NUMBER, SCRIPT, STYLE, WORDS, document, framed, plain_table, section};
+pub use topology::loaded as loaded_topology;
 pub use traffic::section as traffic_over_time;
 pub use verdicts::verdicts_page;
 

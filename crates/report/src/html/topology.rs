@@ -5,10 +5,10 @@ mod merged;
 mod places;
 
 use maud::{Markup, html};
-use nicteam_findings::units::{link_rate, percent};
+use nicteam_findings::units::{link_rate, percent, share};
 use nicteam_findings::view::link_at;
 use nicteam_findings::{Team, TeamMode};
-use nicteam_record::{Connection, Impairments, Link, Record, Run, Topology};
+use nicteam_record::{Connection, Impairments, Link, LinkEnd, Member, Record, Run, Topology};
 
 use super::document;
 use crate::like;
@@ -33,12 +33,19 @@ pub(super) fn section(record: &Record) -> Markup {
             @let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
             @let connections: Vec<&Connection> = runs.iter().flat_map(|run| &run.connections).collect();
             figure.map {
-                div.scroll { (draw(&Merged::of(topology, like::groups(topology, &connections)))) }
+                div.scroll { (draw(&Merged::of(topology, like::groups(topology, &connections)), &[])) }
                 @if several { figcaption.quiet { (names.join(", ")) } }
             }
         }
     };
     document::section("topology", "What was built", &body)
+}
+
+/// The topology of a run with what its cables carry: of like hosts what the first one's do.
+pub fn loaded(run: &Run) -> Markup {
+    let connections: Vec<&Connection> = run.connections.iter().collect();
+    let merged = Merged::of(&run.topology, like::groups(&run.topology, &connections));
+    html! { figure.map { div.scroll { (draw(&merged, &run.members)) } } }
 }
 
 /// What of a topology its drawing shows: no MAC addresses, and not who runs a team by which programs and offloads.
@@ -64,16 +71,20 @@ struct Bundle<'a> {
     impaired: Vec<String>,
     /// Colour places: of the host's end, where there is one.
     hues: Vec<usize>,
+    /// What each carries from `a` to `b` and back, as a part of its rate; none: that is not drawn.
+    loads: Vec<[Option<f64>; 2]>,
 }
 
 const CABLE: f64 = 8.0;
+/// How thick a cable is drawn that carries nothing.
+const THIN: f64 = 1.0;
 /// How far below a row its long cables run.
 const BOW: f64 = 34.0;
 
-fn draw(merged: &Merged<'_>) -> Markup {
+fn draw(merged: &Merged<'_>, members: &[Member]) -> Markup {
     let topology = &merged.topology;
     let places = arrange(topology);
-    let bundles = bundles(topology);
+    let bundles = bundles(topology, members);
     let width = places.iter().map(|place| place.x + place.width).fold(0.0, f64::max) + 2.0;
     // Cables that run below their row stay inside.
     let below = bundles.iter().map(|bundle| bundle.hues.len() as f64 * CABLE + BOW).fold(0.0, f64::max);
@@ -93,7 +104,7 @@ fn draw(merged: &Merged<'_>) -> Markup {
     }
 }
 
-fn bundles(topology: &Topology) -> Vec<Bundle<'_>> {
+fn bundles<'a>(topology: &'a Topology, members: &[Member]) -> Vec<Bundle<'a>> {
     let mut bundles: Vec<Bundle<'_>> = Vec::new();
     for link in &topology.links {
         let place = |end: &nicteam_record::LinkEnd| {
@@ -107,8 +118,10 @@ fn bundles(topology: &Topology) -> Vec<Bundle<'_>> {
         let (a, b) = (link.a.node.as_str(), link.b.node.as_str());
         let same = |bundle: &&mut Bundle<'_>| (bundle.a, bundle.b) == (a, b) || (bundle.a, bundle.b) == (b, a);
         let hue = place(&link.a).or_else(|| place(&link.b));
+        let [there, back] = loads(members, link);
         match bundles.iter_mut().find(same) {
             Some(bundle) => {
+                bundle.loads.push(if bundle.a == a { [there, back] } else { [back, there] });
                 bundle.hues.push(hue.unwrap_or(bundle.hues.len()));
                 bundle.rates_bps.push(link.rate_bps);
                 bundle.impaired.push(impaired(link));
@@ -119,10 +132,21 @@ fn bundles(topology: &Topology) -> Vec<Bundle<'_>> {
                 rates_bps: vec![link.rate_bps],
                 impaired: vec![impaired(link)],
                 hues: vec![hue.unwrap_or(0)],
+                loads: vec![[there, back]],
             }),
         }
     }
     bundles
+}
+
+/// What a link carries from its end `a` to `b` and back, as the members at either end have counted it.
+fn loads(members: &[Member], link: &Link) -> [Option<f64>; 2] {
+    let at = |end: &LinkEnd| members.iter().find(|of| (&of.host, &of.member) == (&end.node, &end.device));
+    let way = |from: &LinkEnd, to: &LinkEnd| {
+        let bps = at(from).map(|member| member.tx_bps).or_else(|| at(to).map(|member| member.rx_bps))?;
+        Some(share(bps, link.rate_bps as f64).clamp(0.0, 1.0))
+    };
+    [way(&link.a, &link.b), way(&link.b, &link.a)]
 }
 
 /// A bundle's lines and its label.
@@ -141,7 +165,8 @@ fn cables(topology: &Topology, places: &[Place<'_>], bundles: &[Bundle<'_>], bun
     let lines = bundle.lines(&|offset| format!("M{} {}L{} {}", px(x + offset), px(from), px(end + offset), px(to)));
     let spread = tag(end, to + 26.0, &spread_label(topology, upper, lower));
     let middle = ((x + end) / 2.0, (from + to) / 2.0 + 4.0);
-    html! { (lines) (spread) (tag(middle.0, middle.1, &label)) (bundle.faults(middle.0, middle.1)) }
+    let carried = tag(middle.0, middle.1 - 16.0, &bundle.carried(lower.name, ["↑", "↓"]));
+    html! { (lines) (spread) (tag(middle.0, middle.1, &label)) (carried) (bundle.faults(middle.0, middle.1)) }
 }
 
 /// Cables between two nodes of a row; below the row if others stand between them.
@@ -154,14 +179,16 @@ fn level(places: &[Place<'_>], left: &Place<'_>, right: &Place<'_>, bundle: &Bun
             format!("M{} {bottom}V{y}H{}V{bottom}", px(from - offset), px(to + offset), bottom = px(bottom))
         });
         let (x, y) = ((from + to) / 2.0, bottom + BOW + 4.0);
-        return html! { (lines) (tag(x, y, label)) (bundle.faults(x, y)) };
+        let carried = tag(x, y - 16.0, &bundle.carried(left.name, ["→", "←"]));
+        return html! { (lines) (tag(x, y, label)) (carried) (bundle.faults(x, y)) };
     }
     let (from, to) = (left.x + left.width, right.x);
     let middle = left.y + left.height / 2.0;
     let lines = bundle.lines(&|offset| format!("M{} {}H{}", px(from), px(middle + offset), px(to)));
     let half = bundle.hues.len() as f64 * CABLE / 2.0;
     let x = (from + to) / 2.0;
-    html! { (lines) (tag(x, middle - half - 8.0, label)) (bundle.faults(x, middle + half)) }
+    let carried = tag(x, middle - half - 24.0, &bundle.carried(left.name, ["→", "←"]));
+    html! { (lines) (tag(x, middle - half - 8.0, label)) (carried) (bundle.faults(x, middle + half)) }
 }
 
 /// Whether nothing stands between two nodes of a row.
@@ -176,10 +203,28 @@ impl Bundle<'_> {
         let is_faulty = |index: usize| self.impaired.get(index).is_some_and(|words| !words.is_empty());
         html! {
             @for (index, place) in self.hues.iter().enumerate() {
-                path class={ "wire " (hue(*place)) } stroke-dasharray=[is_faulty(index).then_some("7 4")]
+                path class={ "wire " (hue(*place)) } stroke-dasharray=[is_faulty(index).then_some("7 4")] style=[self.width(index)]
                     d=(line((index as f64 - middle) * CABLE)) {}
             }
         }
+    }
+
+    /// How thick a cable is drawn that carries so much; as any other one where that is not known.
+    fn width(&self, index: usize) -> Option<String> {
+        let [there, back] = *self.loads.get(index)?;
+        let most = there.into_iter().chain(back).reduce(f64::max)?;
+        Some(format!("stroke-width:{}px", px(THIN + most * (CABLE - 1.0 - THIN))))
+    }
+
+    /// The mean load of the cables from a node to the other one and back: `↑ 97 % ↓ 2 %`; nothing where it is not known.
+    fn carried(&self, from: &str, arrows: [&str; 2]) -> String {
+        let mean = |way: usize| {
+            let known: Vec<f64> = self.loads.iter().filter_map(|load| load[way]).collect();
+            (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+        };
+        let ways = if self.a == from { [0, 1] } else { [1, 0] };
+        let said = arrows.iter().zip(ways).filter_map(|(arrow, way)| Some(format!("{arrow} {}", percent(mean(way)?))));
+        said.collect::<Vec<_>>().join(" ")
     }
 
     /// What the cables are declared to do to frames, a line each kind, below a point.
