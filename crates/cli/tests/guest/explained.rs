@@ -15,8 +15,9 @@ const BUILD: &str = "mount -t tmpfs none /run && cd /run && export PATH=/usr/sbi
     for n in 0 1; do ip link set m$n master bond0 && ip netns exec far ip link set p$n master bond0; done && \
     ip link set bond0 up && ip netns exec far ip link set bond0 up && \
     ip address add 10.0.0.1/24 dev bond0 && ip netns exec far ip address add 10.0.0.2/24 dev bond0";
-/// A second bond, of two TAP devices whose other ends are a program: it reads what comes unless there is `/run/stalled`, and answers
-/// ARP, for the bond's own address if there is `/run/claims`.
+/// A second bond, of two TAP devices that are set to 10 Mbit/s: Linux 6.1 gives them this speed, 6.12 gives them 10 Gbit/s.
+/// Their other ends are a program: it reads what comes unless there is `/run/stalled`, and answers ARP, for the bond's own
+/// address if there is `/run/claims`.
 const TAPS: &str = r#"mknod /run/tun c 10 200
 cat > /run/taps.pl <<'END'
 my @taps = map { sysopen(my $tap, "/run/tun", 2050) or die; my $name = pack("a16 s x22", "t$_", 0x1002);
@@ -52,7 +53,7 @@ END
 perl /run/taps.pl & TAPS=$!
 until ip link show t1 > /run/shown 2>&1; do sleep 0.05; done
 ip link add bond1 type bond mode balance-xor xmit_hash_policy layer3+4 miimon 50
-for n in 0 1; do ip link set t$n txqueuelen 500 && ip link set t$n master bond1; done
+for n in 0 1; do perl /run/speed.pl t$n 10 && ip link set t$n txqueuelen 500 && ip link set t$n master bond1; done
 ip link set bond1 up && ip address add 10.0.1.1/24 dev bond1"#;
 /// Datagrams by so many flows, while a bond is explained.
 const LOADED: &str =

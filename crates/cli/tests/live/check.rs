@@ -111,7 +111,7 @@ fn several_experiments_have_one_page_and_their_bundles_a_folder() {
     assert_eq!(done.status.code(), Some(1), "{}", words(&done.stderr));
     let page = fs::read_to_string(page).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("experiment: a &lt; b"), "{page}");
-    assert!(page.contains("second: Second") && page.contains("2 hold, 1 missed, 0 undecided."), "{page}");
+    assert!(page.contains("second: Second") && page.contains("2 held, 1 missed, 0 undecided."), "{page}");
     assert!(!["<script", "src=", "http"].iter().any(|loaded| page.contains(loaded)));
     for bundle in ["experiment-1", "second-1"] {
         let record = folder.0.join("bundles").join(bundle).join("record.json");

@@ -26,7 +26,7 @@ pub fn verdicts_page(all: &[(&str, &str, &[Judged<'_>])]) -> String {
         header {
             p.eyebrow { "nicteam lab check" }
             h1 { (title) }
-            p.lead { (holds) " hold, " (missed) " missed, " (undecided) " undecided." }
+            p.lead { (holds) " held, " (missed) " missed, " (undecided) " undecided." }
         }
         @for (number, (name, title, judged)) in all.iter().enumerate() {
             (document::section(&format!("experiment-{number}"), &format!("{name}: {title}"), &table(judged)))
@@ -35,7 +35,8 @@ pub fn verdicts_page(all: &[(&str, &str, &[Judged<'_>])]) -> String {
     document(&format!("{title}: verdicts"), &main, &Markup::default())
 }
 
-const COLUMNS: [&str; 6] = ["run", "expected", "median", "95 %", "bound", "verdict"];
+/// The verdict ahead of what explains it: on a phone the rest is scrolled to.
+const COLUMNS: [&str; 6] = ["run", "verdict", "expected", "median", "95 %", "bound"];
 
 fn table(judged: &[Judged<'_>]) -> Markup {
     html! {
@@ -47,11 +48,11 @@ fn table(judged: &[Judged<'_>]) -> Markup {
                         @let [run, expected, middle, interval, bound, verdict] = cells(one);
                         tr {
                             th scope="row" { (run) }
-                            td { (expected) }
+                            td { b class=(one.verdict.name()) { (verdict) } }
+                            td.what { (expected) }
                             td data-label="median" { (middle) }
                             td data-label="95 %" { (interval) }
                             td data-label="bound" { (bound) }
-                            td { b class=(one.verdict.name()) { (verdict) } }
                         }
                     }
                 }

@@ -90,11 +90,13 @@ pub(crate) fn notes(judged: &[Judged<'_>]) -> Vec<String> {
 /// A value of the figure in words; of two runs as their ratio or difference.
 fn value(judged: &Judged<'_>, value: f64) -> String {
     let What::Figure { figure, beside, .. } = &judged.expectation.what else { return String::new() };
-    let sign = if value < 0.0 { "-" } else { "" };
-    match beside.as_ref().map(|beside| beside.scale) {
-        Some(Scale::Ratio) => format!("x{value:.3}"),
-        _ => format!("{sign}{}", words(figure.unit, value.abs())),
+    if let Some(Scale::Ratio) = beside.as_ref().map(|beside| beside.scale) {
+        return format!("x{value:.3}");
     }
+    let words = words(figure.unit, value.abs());
+    // What is rounded to nothing has no sign.
+    let sign = if value < 0.0 && words.contains(|digit: char| matches!(digit, '1'..='9')) { "-" } else { "" };
+    format!("{sign}{words}")
 }
 
 fn words(unit: Unit, value: f64) -> String {
