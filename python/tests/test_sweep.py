@@ -142,7 +142,8 @@ def write_sweep(folder):
     (folder / "t.toml").write_text(TEMPLATE)
     text = 'experiment = "t.toml"\n[parameters]\nmembers = [2, 4]\nflows = { from = 1, to = 8 }\n'
     (folder / "s.toml").write_text(text + "seed = { from = 1, to = 500 }\n")
-    return [sys.executable, "-m", "nicteam", str(folder / "s.toml"), "--store", str(folder / "s")]
+    # The installed package, not the sources beside the tests (-P).
+    return [sys.executable, "-P", "-m", "nicteam", str(folder / "s.toml"), "--store", str(folder / "s")]
 
 
 def test_a_killed_sweep_goes_on_where_it_was(tmp_path):

@@ -27,7 +27,8 @@ pub(crate) struct Args {
 /// Becomes the package's program. Returns where that is not possible.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let python = std::env::var_os("NICTEAM_PYTHON").unwrap_or_else(|| "python3".into());
-    let has_package = Command::new(&python).args(["-c", "import nicteam.sweeping"]).output();
+    // Without -P a folder `nicteam` where the user stands, as in a checkout, would be taken for the package.
+    let has_package = Command::new(&python).args(["-P", "-c", "import nicteam.sweeping"]).output();
     match has_package {
         Ok(output) if output.status.success() => {}
         Ok(_) => return Err(without(&format!("`{}` has no package `nicteam`", python.display()))),
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let options = options.into_iter().filter_map(|(name, value)| Some([name, value.as_deref()?])).flatten();
     let program = std::env::current_exe().map_err(Failure::failed)?;
     let mut command = Command::new(&python);
-    command.args(["-m", "nicteam"]).arg(&args.file).args(options).env("NICTEAM", program);
+    command.args(["-P", "-m", "nicteam"]).arg(&args.file).args(options).env("NICTEAM", program);
     Err(Failure::failed(format!("`{}`: {}", python.display(), command.exec())))
 }
 

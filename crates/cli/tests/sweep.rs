@@ -21,10 +21,10 @@ fn without_the_package_it_says_how_to_get_it() {
 #[test]
 fn the_package_gets_the_options_and_the_program() {
     let python = std::env::temp_dir().join(format!("nicteam-sweep-python-{}", std::process::id()));
-    std::fs::write(&python, "#!/bin/sh\n[ \"$1\" = -c ] || echo \"$NICTEAM $*\"\n").unwrap();
+    std::fs::write(&python, "#!/bin/sh\n[ \"$2\" = -c ] || echo \"$NICTEAM $*\"\n").unwrap();
     std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).unwrap();
     let output = sweep(python.to_str().unwrap(), &["s.toml", "--scheduler", "tcp://10.0.0.1:8786"]);
     std::fs::remove_file(&python).unwrap();
-    let expected = format!("{} -m nicteam s.toml --scheduler tcp://10.0.0.1:8786\n", env!("CARGO_BIN_EXE_nicteam"));
+    let expected = format!("{} -P -m nicteam s.toml --scheduler tcp://10.0.0.1:8786\n", env!("CARGO_BIN_EXE_nicteam"));
     assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
 }

@@ -7,8 +7,9 @@ use nicteam_team::Time;
 
 use crate::{Bytes, Link, Node, Port, Random, Schedule, Way};
 
-/// More calls without any time between them than any node has use for.
+/// More calls without any time between them than any nodes have use for: so many, and for each of many nodes some more.
 const ENDLESS: usize = 1000;
+const ENDLESS_EACH: usize = 10;
 
 /// A network under virtual time.
 #[derive(Clone, Debug)]
@@ -324,7 +325,8 @@ impl<N: Node> World<N> {
 
     fn call(&mut self, node: usize) {
         self.calls += 1;
-        assert!(self.calls < ENDLESS, "time stands still at {}: node {node} wants to be called", self.now);
+        let endless = ENDLESS + ENDLESS_EACH * self.nodes.len();
+        assert!(self.calls < endless, "time stands still at {}: node {node} wants to be called", self.now);
         self.change(node, N::handle_timeout);
     }
 
