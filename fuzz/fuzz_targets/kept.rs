@@ -1,5 +1,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let _ = nicteam_fuzz::control::kept(bytes);
+    let _ = nicteam_fuzz::control::persisted(bytes);
 });
