@@ -13,7 +13,7 @@ use nicteam_wire::{Frame, Hello, Mac, Rtag, ethertype};
 use crate::{Bytes, Node};
 
 /// More effects than any one change may have.
-const ENDLESS: usize = 1000;
+const ENDLESS: usize = 10_000;
 
 /// A host whose ports are the members of a team: port 2 is the member at place 2.
 ///
