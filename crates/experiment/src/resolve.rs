@@ -19,8 +19,7 @@ use nicteam_elements::record::{At, Options, Record};
 use nicteam_elements::resolved::{
     Direction, Experiment, GranularityChoice, PublishedRates, Run, Topology, Variant, Workload,
 };
-use nicteam_elements::task;
-use nicteam_elements::{engine, impairments, multipath, target};
+use nicteam_elements::{engine, impairments, multipath, target, task};
 
 /// The most connections in one run: each has a port of its own from 40000 up.
 const MAX_CONNECTIONS: u32 = 8192;

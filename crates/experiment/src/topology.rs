@@ -14,14 +14,12 @@ use crate::switches;
 use crate::teams::{self};
 use nicteam_diagnostics::Problem;
 use nicteam_diagnostics::{list, nearest};
-use nicteam_elements::engine::{self};
 use nicteam_elements::event::{CableName, Relayed};
-use nicteam_elements::impairments;
 use nicteam_elements::keys::Thing;
 use nicteam_elements::multipath::{self, Every, Taken};
 use nicteam_elements::record::{At, Options, Record, Span};
 use nicteam_elements::resolved::{Bounds, Cable, End, Host, Impaired, Switch, Team, Topology, Way};
-use nicteam_elements::target;
+use nicteam_elements::{engine, impairments, target};
 
 use host::{BareLinks, bounds, check_host, check_ipv6};
 
