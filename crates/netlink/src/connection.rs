@@ -45,6 +45,15 @@ impl Connection {
     where
         T: NetlinkSerializable + NetlinkDeserializable,
     {
+        self.ask(message, flags, operation)
+    }
+
+    /// The same where answers are read as another type.
+    pub(crate) fn ask<Q, A>(&mut self, message: Q, flags: u16, operation: impl Fn() -> String) -> Result<Vec<A>>
+    where
+        Q: NetlinkSerializable,
+        A: NetlinkDeserializable,
+    {
         let is_dump = flags & NLM_F_DUMP == NLM_F_DUMP;
         let mut message = NetlinkMessage::new(NetlinkHeader::default(), NetlinkPayload::InnerMessage(message));
         message.header.flags = NLM_F_REQUEST | flags | if is_dump { 0 } else { NLM_F_ACK };

@@ -40,7 +40,7 @@ use connection::Connection;
 pub use discipline::Discipline;
 pub use filter::{FilterPlace, IngressFilter};
 pub use learned::{Learned, Moves};
-use link::new_link;
+use link::Described;
 pub use link::{Link, LinkStats};
 pub use monitor::{Change, Monitor};
 
@@ -238,8 +238,8 @@ impl Netlink {
     /// Every device of the namespace.
     pub fn links(&mut self) -> Result<Vec<Link>> {
         let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
-        let answers = self.request(request, NLM_F_DUMP, || "list the devices".to_owned())?;
-        Ok(answers.into_iter().filter_map(new_link).collect())
+        let answers: Vec<Described> = self.connection.ask(request, NLM_F_DUMP, || "list the devices".to_owned())?;
+        Ok(answers.into_iter().filter_map(|answer| answer.0).collect())
     }
 
     /// Adds an address; IPv6 without duplicate address detection if `nodad`.
@@ -296,8 +296,8 @@ impl Netlink {
     }
 
     fn find(&mut self, request: LinkMessage, operation: impl Fn() -> String) -> Result<Option<Link>> {
-        match self.request(RouteNetlinkMessage::GetLink(request), 0, operation) {
-            Ok(answers) => Ok(answers.into_iter().find_map(new_link)),
+        match self.connection.ask::<_, Described>(RouteNetlinkMessage::GetLink(request), 0, operation) {
+            Ok(answers) => Ok(answers.into_iter().find_map(|answer| answer.0)),
             Err(error) if error.errno() == Some(libc::ENODEV) => Ok(None),
             Err(error) => Err(error),
         }

@@ -1,8 +1,9 @@
 //! A device as the kernel describes it (`RTM_NEWLINK`).
 
-use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_core::{DecodeError, NetlinkDeserializable, NetlinkHeader, NlasIterator, ParseableParametrized};
 use netlink_packet_route::link::{
-    InfoData, InfoMacVlan, InfoVlan, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, MacVlanMode, Prop, Stats64,
+    InfoData, InfoMacVlan, InfoVlan, LinkAttribute, LinkFlags, LinkHeader, LinkInfo, LinkMessage, MacVlanMode, Prop,
+    Stats64,
 };
 
 use super::addr_gen_mode::{self, AddrGenMode};
@@ -123,12 +124,51 @@ pub(super) fn link_of(message: &LinkMessage) -> Link {
     link
 }
 
-pub(super) fn new_link(message: RouteNetlinkMessage) -> Option<Link> {
-    match message {
-        RouteNetlinkMessage::NewLink(message) => Some(link_of(&message)),
-        _ => None,
+/// An answer to a request for devices; none if it is something else. The kernel sends some 60 attributes of each device; those
+/// that a [`Link`] has are decoded, and the others are not.
+#[derive(Debug)]
+pub(super) struct Described(pub(super) Option<Link>);
+
+impl NetlinkDeserializable for Described {
+    type Error = DecodeError;
+
+    fn deserialize(header: &NetlinkHeader, payload: &[u8]) -> Result<Described, DecodeError> {
+        if header.message_type != libc::RTM_NEWLINK {
+            return Ok(Described(None));
+        }
+        let mut message = LinkMessage::default();
+        message.header = LinkHeader::parse(payload)?;
+        let family = message.header.interface_family;
+        for attribute in NlasIterator::new(payload.get(HEADER_BYTES..).unwrap_or_default()) {
+            let attribute = attribute?;
+            if READ.contains(&attribute.kind()) {
+                message.attributes.push(LinkAttribute::parse_with_param(&attribute, family)?);
+            }
+        }
+        Ok(Described(Some(link_of(&message))))
     }
 }
+
+/// `struct ifinfomsg`.
+const HEADER_BYTES: usize = 16;
+/// The attributes that [`link_of`] reads.
+const READ: [u16; 15] = [
+    libc::IFLA_ADDRESS,
+    libc::IFLA_IFNAME,
+    libc::IFLA_MTU,
+    libc::IFLA_LINK,
+    libc::IFLA_MASTER,
+    libc::IFLA_LINKINFO,
+    libc::IFLA_IFALIAS,
+    libc::IFLA_STATS64,
+    libc::IFLA_AF_SPEC,
+    libc::IFLA_PROMISCUITY,
+    libc::IFLA_LINK_NETNSID,
+    libc::IFLA_GSO_MAX_SEGS,
+    libc::IFLA_GSO_MAX_SIZE,
+    libc::IFLA_PROP_LIST,
+    libc::IFLA_PERM_ADDRESS,
+];
 
 fn names_of(list: &[Prop]) -> Vec<String> {
     let name = |prop: &Prop| match prop {
@@ -192,7 +232,52 @@ fn stats_of(stats: &Stats64) -> LinkStats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netlink_packet_route::link::{InfoKind, VlanProtocol};
+    use netlink_packet_core::Emitable;
+    use netlink_packet_route::link::{AfSpecInet6, AfSpecUnspec, In6AddrGenMode, InfoKind, VlanProtocol};
+
+    #[test]
+    fn nothing_that_a_link_has_is_left_undecoded() {
+        let mut message = LinkMessage::default();
+        message.header.index = 7;
+        message.header.flags = LinkFlags::Up;
+        let mut stats = Stats64::default();
+        stats.rx_bytes = 9;
+        let name = "eth0".to_owned();
+        let settings = AfSpecInet6::AddrGenMode(In6AddrGenMode::Random);
+        message.attributes = vec![
+            LinkAttribute::IfName(name.clone()),
+            LinkAttribute::Address(vec![2, 0, 0, 0, 0, 1]),
+            LinkAttribute::PermAddress(vec![2, 0, 0, 0, 0, 2]),
+            LinkAttribute::Mtu(9000),
+            LinkAttribute::Controller(3),
+            LinkAttribute::Link(4),
+            LinkAttribute::LinkNetNsId(1),
+            LinkAttribute::GsoMaxSize(65_536),
+            LinkAttribute::GsoMaxSegs(17),
+            LinkAttribute::IfAlias("of a user".to_owned()),
+            LinkAttribute::Promiscuity(1),
+            LinkAttribute::PropList(vec![Prop::AltIfName(name)]),
+            LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Veth)]),
+            LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(vec![settings])]),
+            LinkAttribute::Stats64(stats),
+        ];
+        assert_eq!(message.attributes.len(), READ.len());
+        let whole = link_of(&message);
+        assert_eq!((whole.kind.as_str(), whole.stats.rx_bytes, whole.alternative_names.len()), ("veth", 9, 1));
+        // Each attribute changes something, so one that were left out would be missed.
+        for at in 0..message.attributes.len() {
+            let mut less = message.clone();
+            less.attributes.remove(at);
+            assert_ne!(link_of(&less), whole, "{:?}", message.attributes[at]);
+        }
+        let mut bytes = vec![0; message.buffer_len()];
+        message.emit(&mut bytes);
+        let mut header = NetlinkHeader::default();
+        header.message_type = libc::RTM_NEWLINK;
+        assert_eq!(Described::deserialize(&header, &bytes).unwrap().0, Some(whole));
+        header.message_type = libc::RTM_NEWADDR;
+        assert_eq!(Described::deserialize(&header, &bytes).unwrap().0, None);
+    }
 
     #[test]
     fn a_vlan_device_tells_its_tag_and_what_is_below() {
