@@ -200,6 +200,11 @@ impl Journal {
         self.bell.notify_all();
     }
 
+    /// The number of the last entry; 0: there was none.
+    pub(crate) fn last(&self) -> u64 {
+        self.lock().last
+    }
+
     /// The entries kept after this number; 0: all.
     pub fn after(&self, number: u64) -> Vec<Entry> {
         self.lock().after(number)

@@ -4,18 +4,18 @@ use nicteam_bundles::{Bundle, Member};
 use nicteam_netlink::Link;
 use nicteam_sys::ethtool::Ethtool;
 
-use crate::host::{mac, named};
+use crate::host::{Named, mac};
 
 /// What the devices say, where the bundle's own program did not.
-pub(crate) fn complete(bundle: &mut Bundle, links: &[Link], ethtool: Option<&Ethtool>) {
-    if let Some(link) = bundle.device.as_ref().and_then(|device| named(links, device)) {
+pub(crate) fn complete(bundle: &mut Bundle, links: &Named<'_>, ethtool: Option<&Ethtool>) {
+    if let Some(link) = bundle.device.as_ref().and_then(|device| links.get(device.as_str())) {
         bundle.index = Some(link.index);
         bundle.mtu = Some(link.mtu);
         bundle.admin_up = link.up;
         bundle.mac.get_or_insert_with(|| mac(link.mac));
     }
     for member in &mut bundle.members {
-        match named(links, &member.name) {
+        match links.get(member.name.as_str()) {
             Some(link) => complete_member(member, link, ethtool),
             None => bundle.unseen.push(format!("{} is not in this network namespace", member.name)),
         }

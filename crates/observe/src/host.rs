@@ -1,5 +1,7 @@
 //! What was read of a host.
 
+use std::collections::HashMap;
+
 use nicteam_bundles::Bundle;
 use nicteam_netlink::Link;
 use serde::{Deserialize, Serialize};
@@ -22,9 +24,12 @@ impl Host {
     }
 }
 
-/// The device of this name.
-pub(crate) fn named<'a>(links: &'a [Link], name: &str) -> Option<&'a Link> {
-    links.iter().find(|link| link.name == name)
+/// Devices by name.
+pub(crate) type Named<'a> = HashMap<&'a str, &'a Link>;
+
+/// These devices by name.
+pub(crate) fn named(links: &[Link]) -> Named<'_> {
+    links.iter().map(|link| (link.name.as_str(), link)).collect()
 }
 
 /// An address as all of this crate writes it.

@@ -55,6 +55,7 @@ pub fn openvswitch_at(socket: &Path) -> Result<Vec<Bundle>> {
     let mut bonds = openvswitch::bonds_at(socket)?;
     let (mut netlink, ethtool) = (Netlink::open()?, Ethtool::open().ok());
     let links = netlink.links()?;
+    let links = named(&links);
     bonds.iter_mut().for_each(|bundle| complete(bundle, &links, ethtool.as_ref()));
     shapers::read(&mut bonds, &mut netlink);
     Ok(bonds)
@@ -67,7 +68,8 @@ pub fn openvswitch_at(socket: &Path) -> Result<Vec<Bundle>> {
 /// The kernel does not list its devices.
 pub fn device(name: &str) -> Result<Option<Bundle>> {
     let (links, ethtool) = (Netlink::open()?.links()?, Ethtool::open().ok());
-    let Some(link) = named(&links, name) else { return Ok(None) };
+    let links = named(&links);
+    let Some(link) = links.get(name) else { return Ok(None) };
     let mut found = Bundle {
         name: name.to_owned(),
         device: Some(name.to_owned()),

@@ -10,7 +10,7 @@ use nicteam_sys::Result;
 use nicteam_sys::ethtool::Ethtool;
 
 use crate::devices::complete;
-use crate::host::Host;
+use crate::host::{Host, named};
 use crate::sampler::sample;
 use crate::team::Teams;
 use crate::{kernel, openvswitch, team, teamd};
@@ -58,7 +58,8 @@ impl Observer {
         kernel::read(&mut host, &links, &mut self.netlink);
         teamd::read(&mut host, &links);
         openvswitch::read(&mut host);
-        host.bundles.iter_mut().for_each(|bundle| complete(bundle, &links, self.ethtool.as_ref()));
+        let by_name = named(&links);
+        host.bundles.iter_mut().for_each(|bundle| complete(bundle, &by_name, self.ethtool.as_ref()));
         host.bundles.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(Look { host, statuses, sample: sample(at, links) })
     }

@@ -9,7 +9,7 @@ use nicteam_daemon::{Aggregation, Entry, MemberState, PortState, TeamStatus, tea
 use nicteam_netlink::Link;
 use nicteam_options::Mode;
 
-use crate::host::{Host, named};
+use crate::host::Host;
 
 /// The teams of a network namespace, with connections that are kept from one look to the next.
 #[derive(Debug, Default)]
@@ -51,10 +51,17 @@ impl Teams {
         Ok(())
     }
 
+    /// Asks every team that has a connection how it is: they answer at once, and not one after the other.
+    fn ask(&mut self) {
+        // A process that has ended is asked for by a new connection.
+        self.clients.retain(|_, client| client.ask_status().is_ok());
+    }
+
+    /// How a team is: its answer to the question that was put to all, or to one by a new connection.
     fn status(&mut self, team: &str) -> Result<TeamStatus, Refusal> {
         let begun = Instant::now();
         if let Some(mut client) = self.clients.remove(team) {
-            match client.status() {
+            match client.hear_status() {
                 Ok(status) => {
                     self.clients.insert(team.to_owned(), client);
                     return Ok(status);
@@ -83,6 +90,7 @@ pub(super) fn read(host: &mut Host, links: &[Link], teams: &mut Teams) -> BTreeM
         host.unseen.push(format!("the teams of nicteam: {why}"));
         return statuses;
     }
+    teams.ask();
     for of in teams.listed.clone() {
         match teams.status(&of.team) {
             Ok(status) => {
@@ -98,7 +106,7 @@ pub(super) fn read(host: &mut Host, links: &[Link], teams: &mut Teams) -> BTreeM
 /// A team whose process does not answer: its devices say a little.
 fn silent(of: &Listed, links: &[Link], why: &str) -> Bundle {
     let device = of.device.clone().unwrap_or_else(|| of.team.clone());
-    let link = named(links, &device);
+    let link = links.iter().find(|link| link.name == device);
     let is_member = |link: &&Link| team_of(&link.alias) == Some(of.team.as_str());
     let member = |link: &Link| Member { name: link.name.clone(), up: link.carrier, ..Member::default() };
     let mut bundle = Bundle {

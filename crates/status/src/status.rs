@@ -72,6 +72,9 @@ pub struct TeamStatus {
     pub dataplane: String,
     /// Number of the plan in force.
     pub generation: u64,
+    /// Number of the last event; 0: none yet. Absent: a process of an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_event: Option<u64>,
     /// How long this process has run it, milliseconds.
     pub uptime_ms: u64,
     /// The process.

@@ -46,11 +46,14 @@ impl Watcher {
         let begun = Instant::now();
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let Look { host, statuses, sample } = self.observer.look()?;
-        for team in statuses.keys() {
+        for (team, status) in &statuses {
             let Some(pid) = self.observer.teams.pid(team) else { continue };
             // Another process counts its events anew.
-            let heard = self.teams.get(team).filter(|heard| heard.pid == pid).map_or(0, |heard| heard.number);
-            if let Some(entries) = self.observer.teams.events_after(team, heard) {
+            let heard = self.teams.get(team).filter(|heard| heard.pid == pid).map(|heard| heard.number);
+            if heard.is_some() && heard == status.last_event {
+                continue;
+            }
+            if let Some(entries) = self.observer.teams.events_after(team, heard.unwrap_or(0)) {
                 self.hear(team, pid, &entries);
             }
         }

@@ -106,7 +106,18 @@ impl Client {
 
     /// How the team is.
     pub fn status(&mut self) -> Result<TeamStatus, Refusal> {
-        match self.ask(&Request::Status)? {
+        self.ask_status()?;
+        self.hear_status()
+    }
+
+    /// Asks how the team is, and does not wait for the answer.
+    pub fn ask_status(&mut self) -> Result<(), Refusal> {
+        self.send(&Request::Status)
+    }
+
+    /// The answer to [`Client::ask_status`].
+    pub fn hear_status(&mut self) -> Result<TeamStatus, Refusal> {
+        match self.answer()? {
             Answer::Status(status) => Ok(*status),
             _ => Err(self.unexpected()),
         }
@@ -172,6 +183,10 @@ impl Client {
 
     fn ask(&mut self, request: &Request) -> Result<Answer, Refusal> {
         self.send(request)?;
+        self.answer()
+    }
+
+    fn answer(&mut self) -> Result<Answer, Refusal> {
         match self.hear()? {
             Some(Answer::Refused(refusal)) => Err(refusal),
             Some(answer) => Ok(answer),

@@ -122,6 +122,7 @@ impl Shell {
             pagp: report.pagp,
             dataplane: report.dataplane.to_string(),
             generation: plan.generation,
+            last_event: Some(self.journal.last()),
             uptime_ms: self.clock.now().as_nanos() / 1_000_000,
             pid: std::process::id(),
             capabilities: held(),

@@ -122,6 +122,7 @@ impl Bench {
             pagp: Vec::new(),
             dataplane: "packet".to_owned(),
             generation: 1,
+            last_event: Some(0),
             uptime_ms: 0,
             pid: 1,
             capabilities: Vec::new(),

@@ -1,8 +1,7 @@
 //! Values from a snapshot.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-
+use indexmap::IndexMap;
+use indexmap::map::Entry;
 use nicteam_bundles::{Bundle, Kind, Member, Port, PortEnd, state};
 use nicteam_daemon::{MemberState, TeamStatus};
 
@@ -13,8 +12,8 @@ use crate::snapshot::{Snapshot, Tally};
 /// Values of metrics.
 #[derive(Clone, Debug, Default)]
 pub struct Values {
-    /// By name of metric, then by labels as they are written: `{bundle="team0"}`.
-    samples: BTreeMap<&'static str, BTreeMap<String, f64>>,
+    /// By name of metric, then by labels as they are written: `{bundle="team0"}`; in the order in which they came.
+    samples: IndexMap<&'static str, IndexMap<String, f64>>,
     left_out: u64,
 }
 
