@@ -1,6 +1,8 @@
 //! Nothing held it back: every connection passes links that were all full.
 
-use nicteam_record::{Finding, LinkLoads, Side};
+use std::collections::BTreeSet;
+
+use nicteam_record::{Finding, LinkLoad, LinkLoads, Side};
 use serde::{Deserialize, Serialize};
 
 use super::{Rule, lossy};
@@ -65,10 +67,10 @@ impl Rule for Full {
             if other_split { "; another split of these links among the connections would reach the limit" } else { "" };
         Some(format!(
             "Nothing held it back: {} of {} carried {} of what {} can{more}.",
-            what(&finding.hops),
+            what(&finding.hops, &hosts),
             units::hosts(&hosts),
             ratio(carried),
-            if matches!(finding.hops.as_slice(), [hop] if hop.links.len() == 1) { "it" } else { "they" },
+            if hosts.len() == 1 && links_of(&finding.hops, &hosts[0]) == 1 { "it" } else { "they" },
         ))
     }
 }
@@ -80,13 +82,25 @@ fn paths_are_full(limit: &Limit<'_, '_>) -> bool {
 }
 
 /// `all four links`, `the one link each`.
-fn what(full: &[LinkLoads]) -> String {
-    let links = full.first().map_or(0, |hop| hop.links.len());
-    let each = if full.len() > 1 { " each" } else { "" };
+fn what(full: &[LinkLoads], hosts: &[String]) -> String {
+    let each = if hosts.len() > 1 { " each" } else { "" };
+    let mut numbers = hosts.iter().map(|host| links_of(full, host));
+    let links = numbers.next().unwrap_or_default();
     match links {
-        _ if full.iter().any(|hop| hop.links.len() != links) => "all links".to_owned(),
+        _ if numbers.any(|other| other != links) => "all links".to_owned(),
         1 => format!("the one link{each}"),
         2 => format!("both links{each}"),
         _ => format!("all {} links{each}", number(links)),
     }
+}
+
+/// How many links of a host are among these; one that is full in both directions counts once.
+fn links_of(full: &[LinkLoads], host: &str) -> usize {
+    let own = |hop: &LinkLoads| {
+        let sends = hop.node == host;
+        let device = move |link: &LinkLoad| if sends { link.device.clone() } else { link.far_device.clone() };
+        hop.links.iter().map(device).collect::<Vec<_>>()
+    };
+    let hops = full.iter().filter(|hop| hop.node == host || hop.peer == host);
+    hops.flat_map(own).collect::<BTreeSet<_>>().len()
 }
