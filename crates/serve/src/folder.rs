@@ -61,6 +61,12 @@ pub(crate) fn is_making(name: &OsStr) -> bool {
     name.as_bytes().ends_with(MAKING.as_bytes())
 }
 
+/// What this name leads to: an experiment that has ended has left the name under which it ran.
+pub(crate) fn lasting<'n>(dir: &Path, name: &'n OsStr) -> &'n OsStr {
+    let ended = name.as_bytes().strip_suffix(MAKING.as_bytes()).map(OsStr::from_bytes);
+    ended.filter(|ended| own(dir, name).is_none() && own(dir, ended).is_some()).unwrap_or(name)
+}
+
 fn mark(path: &Path, name: &OsStr) -> Option<(Mark, bool)> {
     let record = fs::symlink_metadata(path.join(RECORD)).ok();
     // It has a record of the runs that have ended.
@@ -124,6 +130,11 @@ mod tests {
             assert_eq!(own(&dir, OsStr::new(name)), None, "{name:?}");
         }
         assert!(own(&dir, OsStr::new("real")).is_some());
+        for (name, lasts) in [("real.partial", "real"), ("none.partial", "none.partial"), ("real", "real")] {
+            assert_eq!(lasting(&dir, OsStr::new(name)), lasts);
+        }
+        fs::create_dir_all(dir.join("real.partial")).unwrap();
+        assert_eq!(lasting(&dir, OsStr::new("real.partial")), "real.partial", "it runs again");
         fs::remove_dir_all(&dir).unwrap();
     }
 }

@@ -10,6 +10,7 @@ use nicteam_web::{Job, Reply, Request, Response, Site, Work};
 use crate::access::Access;
 use crate::changes::Changes;
 use crate::compared::compared;
+use crate::folder::lasting;
 use crate::follow::Followed;
 use crate::frame::{plain, wrong};
 use crate::making::bundle;
@@ -101,7 +102,7 @@ fn made(dir: &Path, (summaries, followed): (&Mutex<Summaries>, &Mutex<Followed>)
             let mut summaries = summaries.lock().unwrap_or_else(PoisonError::into_inner);
             Some(overview(dir, &mut summaries, search))
         }
-        Page::Bundle(name) => bundle(dir, name, followed),
+        Page::Bundle(name) => bundle(dir, lasting(dir, name), followed),
         Page::Compare(sides) => Some(compared(dir, sides)),
         Page::Predict(inputs) => Some(prediction(inputs)),
     };
