@@ -7,7 +7,7 @@ set -eu
 
 build="gcc make clang libelf-dev zlib1g-dev pkg-config"
 storage="tgt libiscsi7 nfs-ganesha nfs-ganesha-vfs rpcbind fio"
-test="$storage iproute2 nftables iputils-ping iperf3 openvswitch-switch qemu-system-x86 systemd ifupdown netplan.io tcpdump tshark"
+test="$storage iproute2 nftables iputils-ping iperf3 openvswitch-switch qemu-system-x86 systemd ifupdown netplan.io tcpdump tshark libteam-utils"
 # Whose services would be in the way: installed without being started, and not enabled.
 silent="prometheus openssh-server"
 # Not in every Debian: what they are for is left out there, by name.

@@ -24,6 +24,8 @@ pub struct Guest {
     replies: Receiver<String>,
     console: Arc<Mutex<Vec<u8>>>,
     kernel: String,
+    /// Where its modules lie, by its own paths.
+    modules: PathBuf,
     /// The frames that the agent keeps.
     kept: Vec<Vec<u8>>,
 }
@@ -100,12 +102,13 @@ impl Guest {
         Ok(guest)
     }
 
-    /// Loads one more module and those it depends on, in a guest of [`Guest::boot_emulated`]: of Debian's kernel it has `openvswitch`, `8021q`, `macvlan` and `bridge`, too.
+    /// Loads one more module and those it depends on. A guest of [`Guest::boot_emulated`] has of Debian's kernel also
+    /// `openvswitch`, `8021q`, `macvlan` and `bridge`; one of [`Guest::boot`] has whatever its kernel's package has.
     ///
     /// # Errors
     /// If the guest does not have it, or its kernel refuses it.
     pub fn load_module(&mut self, name: &str) -> Result<(), Refusal> {
-        self.ask(&Request::Load { folder: emulated::MODULES_FOLDER.into(), modules: vec![name.to_owned()] }).map(drop)
+        self.ask(&Request::Load { folder: self.modules.clone(), modules: vec![name.to_owned()] }).map(drop)
     }
 
     /// Starts a guest's kernel and waits for its agent.
@@ -121,8 +124,8 @@ impl Guest {
         };
         let console = Arc::new(Mutex::new(Vec::new()));
         keep(stderr, Arc::clone(&console));
-        let (replies, kernel) = (lines(stdout), String::new());
-        let mut guest = Guest { child, requests, replies, console, kernel, kept: Vec::new() };
+        let (replies, kernel, modules) = (lines(stdout), String::new(), PathBuf::new());
+        let mut guest = Guest { child, requests, replies, console, kernel, modules, kept: Vec::new() };
         let hello: Option<Hello> =
             guest.replies.recv_timeout(PATIENCE).ok().and_then(|line| serde_json::from_str(&line).ok());
         guest.kernel = hello.ok_or_else(|| BootError::Silent { console: guest.console() })?.kernel;
@@ -131,6 +134,7 @@ impl Guest {
 
     /// Loads modules, and switches IPv6 off, so that no device speaks by itself.
     fn prepare(&mut self, folder: &Path, modules: &[&str]) {
+        folder.clone_into(&mut self.modules);
         let modules = modules.iter().map(|&module| module.to_owned()).collect();
         self.must(Request::Load { folder: folder.to_owned(), modules });
         for of in ["all", "default"] {

@@ -1,4 +1,4 @@
-//! `nicteam explain` beside the kernel's own bonding driver, in a guest that has it: faults that are planted one after another.
+//! `nicteam explain` beside the kernel's own bonding driver and teamd, in a guest that has both: faults that are planted one after another.
 
 use std::path::Path;
 
@@ -55,6 +55,15 @@ until ip link show t1 > /run/shown 2>&1; do sleep 0.05; done
 ip link add bond1 type bond mode balance-xor xmit_hash_policy layer3+4 miimon 50
 for n in 0 1; do perl /run/speed.pl t$n 10 && ip link set t$n txqueuelen 500 && ip link set t$n master bond1; done
 ip link set bond1 up && ip address add 10.0.1.1/24 dev bond1"#;
+/// Two teams of teamd: one that waits, and one whose hash looks at addresses alone.
+const TEAMD: &str = r#"for n in 2 3 4 5; do ip link add name m$n type veth peer name p$n && ip link set p$n up; done
+team() { teamd -d -t $1 -c "{\"runner\": $2, \"link_watch\": {\"name\": \"ethtool\"}, \"ports\": {\"$3\": {}, \"$4\": {}}}"; }
+team team0 '{"name": "activebackup"}' m2 m3 && team team1 '{"name": "loadbalance", "tx_hash": ["ipv4"]}' m4 m5
+ip link set team0 up && ip link set team1 up && ip address add 10.0.3.1/24 dev team1
+ip neighbour add 10.0.3.2 lladdr 02:00:00:00:00:02 dev team1
+until teamdctl team0 state | grep -q 'active port: m'; do sleep 0.05; done"#;
+/// What its kernel side needs, which guests do not load by themselves.
+const TEAMD_MODULES: [&str; 3] = ["team", "team_mode_activebackup", "team_mode_loadbalance"];
 /// Datagrams by so many flows, while a bond is explained.
 const LOADED: &str =
     "loaded() { perl /run/send.pl $3 $4 $5 $6 & SEND=$!; sleep 0.2; explain $1 $2; kill $SEND; wait $SEND || true; }";
@@ -68,11 +77,14 @@ const WAIT: &str = "wait_for() { for try in $(seq 300); do \
 const EXPLAIN: &str = "explain() { echo \"=== $1\"; $NICTEAM explain ${2:-bond0} --json --for 1s || [ $? = 1 ]; }";
 
 #[test]
-fn faults_of_a_bond_of_the_kernel_are_named() {
+fn faults_of_the_kernel_s_bonds_and_of_teamd_s_are_named() {
     let nicteam = Path::new(env!("CARGO_BIN_EXE_nicteam"));
     let agent = nicteam.with_file_name("nicteam-oracle-agent");
     assert!(agent.exists(), "no {}; hint: cargo build -p nicteam-oracle", agent.display());
     let Some(mut guest) = nicteam_oracle::guest(agent.to_str().unwrap()) else { return };
+    for module in TEAMD_MODULES {
+        guest.load_module(module).unwrap_or_else(|refusal| panic!("{refusal}"));
+    }
     let steps = [
         BUILD,
         WAIT,
@@ -91,13 +103,16 @@ fn faults_of_a_bond_of_the_kernel_are_named() {
         "explain cut",
         "ip netns exec far ip link set p1 up",
         "ip netns exec far ip link set p1 nomaster && ip netns exec far ip link set p1 up && BEGUN=$(date +%s)",
-        // LACP needs six seconds to miss its partner. Meanwhile the other bond.
+        // LACP needs six seconds to miss its partner. Meanwhile the others.
         // So slow that the reader keeps up, however busy the machine is: what its queue drops is a fault.
         "loaded good bond1 10.0.1.2 16 100 0.005",
         "loaded one-flow bond1 10.0.1.2 1 1000",
         "set_speed 100 && explain speed bond1 && set_speed 10",
         "touch /run/stalled && loaded lossy bond1 10.0.1.2 16 100 && rm /run/stalled",
         "ip link set t1 mtu 1400 && explain mtu bond1; kill $TAPS",
+        TEAMD,
+        "explain teamd-good team0 && loaded teamd-hash team1 10.0.3.2 12 100",
+        "ip link set p3 down && sleep 0.3 && explain teamd-cut team0",
         "until [ $(($(date +%s) - BEGUN)) -gt 6 ]; do sleep 0.1; done",
         "explain individual",
         "ip netns exec far ip link set p0 nomaster && ip netns exec far ip link set p0 up && sleep 6",
@@ -106,7 +121,7 @@ fn faults_of_a_bond_of_the_kernel_are_named() {
     let script = steps.join("\n").replace("$NICTEAM", nicteam.to_str().unwrap());
     let printed = guest.run("/bin/sh", &["-ec", &script]).unwrap_or_else(|refusal| panic!("{refusal}"));
     let parts = printed.split("=== ").skip(1).map(|part| part.split_once('\n').unwrap());
-    let expected: [(&str, &[(&str, &str)]); 11] = [
+    let expected: [(&str, &[(&str, &str)]); 14] = [
         ("idle", &[]),
         ("hash", &[("hash", "switch")]),
         ("duplicate", &[("duplicate-address", "other_host")]),
@@ -116,22 +131,25 @@ fn faults_of_a_bond_of_the_kernel_are_named() {
         ("speed", &[("speed", "link")]),
         ("lossy", &[("lossy", "host"), ("lossy", "host")]),
         ("mtu", &[("mtu", "host")]),
+        ("teamd-good", &[]),
+        ("teamd-hash", &[("hash", "host")]),
+        ("teamd-cut", &[("down", "link")]),
         ("individual", &[("not-aggregating", "switch")]),
         ("missing", &[("lacp-missing", "switch")]),
     ];
     let parts: Vec<(&str, &str)> = parts.collect();
     assert_eq!(parts.len(), expected.len(), "{printed}");
     for ((name, json), (expected_name, expected)) in parts.into_iter().zip(expected) {
-        let found = faults(json);
+        let found = faults(json, if name.starts_with("teamd") { "teamd" } else { "kernel" });
         let found: Vec<(&str, &str)> = found.iter().map(|(cause, side)| (cause.as_str(), side.as_str())).collect();
         assert!(name == expected_name && found == expected, "{name}: {found:?} instead of {expected:?}\n{json}");
     }
 }
 
 /// The causes that are no notices, with their sides; one heavy flow is one while its link has room.
-fn faults(json: &str) -> Vec<(String, String)> {
+fn faults(json: &str, kind: &str) -> Vec<(String, String)> {
     let explained: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"));
-    assert_eq!(explained["bundles"][0]["bundle"]["kind"], "kernel");
+    assert_eq!(explained["bundles"][0]["bundle"]["kind"], kind);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let findings = explained["bundles"][0]["explanation"]["findings"].as_array().unwrap();
     let wrong = findings.iter().filter(|of| of["weight"] != "notice" || of["cause"] == "one-flow");
