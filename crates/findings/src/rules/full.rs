@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nicteam_record::{Finding, LinkLoad, LinkLoads, Side};
+use nicteam_record::{Finding, LinkLoads, Side};
 use serde::{Deserialize, Serialize};
 
 use super::{Rule, lossy};
@@ -96,11 +96,13 @@ fn what(full: &[LinkLoads], hosts: &[String]) -> String {
 
 /// How many links of a host are among these; one that is full in both directions counts once.
 fn links_of(full: &[LinkLoads], host: &str) -> usize {
-    let own = |hop: &LinkLoads| {
-        let sends = hop.node == host;
-        let device = move |link: &LinkLoad| if sends { link.device.clone() } else { link.far_device.clone() };
-        hop.links.iter().map(device).collect::<Vec<_>>()
-    };
-    let hops = full.iter().filter(|hop| hop.node == host || hop.peer == host);
-    hops.flat_map(own).collect::<BTreeSet<_>>().len()
+    let mut devices = BTreeSet::new();
+    for hop in full {
+        if hop.node == host {
+            devices.extend(hop.links.iter().map(|link| link.device.as_str()));
+        } else if hop.peer == host {
+            devices.extend(hop.links.iter().map(|link| link.far_device.as_str()));
+        }
+    }
+    devices.len()
 }

@@ -85,6 +85,7 @@ impl Lossy {
     /// Only these are members still.
     pub(super) fn retain(&mut self, is_member: impl Fn(MemberId) -> bool) {
         self.left.retain(|id, _| is_member(*id));
+        self.suspect = self.suspect.filter(|(id, _)| is_member(*id));
     }
 
     /// Takes in what all members have sent, and of it sent again, ever. Of those that are used now the worst is left, if
@@ -143,9 +144,8 @@ impl Lossy {
         };
         // By the part that is lost: one with nothing but losses is the worst.
         let part = |of: &PlainMember| (u128::from(of.resent) << 32) / u128::from(of.sent.max(1));
-        let worst = window.iter().filter(is_lossy).max_by_key(|of| part(of)).copied();
         let suspect = self.suspect.take();
-        let worst = worst?;
+        let worst = *window.iter().filter(is_lossy).max_by_key(|of| part(of))?;
         let in_a_row = suspect.filter(|(id, _)| *id == worst.id).map_or(1, |(_, windows)| windows.saturating_add(1));
         let is_clear = worst.resent >= CLEAR && worst.resent.saturating_mul(CLEAR_PART) >= worst.sent;
         if !is_clear && in_a_row < IN_A_ROW {
