@@ -12,6 +12,7 @@
 #include "hash.h"
 #include "maps.h"
 #include "plan.h"
+#include "wire.h"
 
 /* What take_path() answers: the receiver's place in the upper bits, or nothing. */
 #define NO_PATH 0xffffffff
@@ -28,17 +29,6 @@
 /* In stripe_state.heard: there is one, in the plan of the slot above it. */
 #define HEARD 0x80000000
 #define HEARD_SLOT_SHIFT 16
-
-/* Bytes that a frame takes on the wire; a GSO frame takes those of all its segments. */
-static __always_inline __u32 wire_bytes(struct __sk_buff *skb)
-{
-	__u32 frames = skb->gso_segs > 1 ? skb->gso_segs : 1;
-	__u32 bytes = skb->wire_len > skb->len ? skb->wire_len : skb->len;
-
-	if (bytes < SHORTEST)
-		bytes = SHORTEST;
-	return bytes + frames * WIRE_OVERHEAD;
-}
 
 /* What the plan of a slot says of an address: a peer's team's or its member's, or of our own. */
 static __always_inline const struct stripe_entry *entry_of(__u32 slot, const __u8 *mac)

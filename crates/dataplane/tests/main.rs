@@ -11,6 +11,7 @@ mod live {
     mod differential;
     mod failover;
     mod gaps;
+    mod gso;
     mod lease;
     mod others;
     mod packet;

@@ -1,6 +1,8 @@
 //! Random frames: enough sense that every branch of a policy is taken, enough
 //! nonsense that every check is needed.
 
+use nicteam_sys::packet::Offload;
+
 use super::tunnels::tunnelled;
 
 /// The source of one frame in eight: who plans punt for.
@@ -21,6 +23,59 @@ pub fn numbered(number: u32) -> Vec<u8> {
     frame.extend([0x45, 0, 0, 32, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 8, 0, 1, 10, 8, 0, 2, 0, 9, 0, 9, 0, 12, 0, 0]);
     frame.extend(number.to_be_bytes());
     frame
+}
+
+/// The headers of a TCP segment that is larger than any packet.
+pub struct Gso {
+    /// As in a `virtio_net_hdr`.
+    pub gso_type: u8,
+    /// The EtherType and the IP header, for a payload of nothing.
+    network: &'static [u8],
+    /// Where that has its length, behind the EtherType, and what is not counted there.
+    length: (usize, usize),
+    /// Bytes of the TCP header.
+    transport: usize,
+}
+
+/// Over IPv4, without options.
+pub const TCP4: Gso = Gso {
+    gso_type: 1,
+    network: &[8, 0, 0x45, 0, 0, 0, 0, 1, 0x40, 0, 64, 6, 0, 0, 10, 9, 0, 1, 10, 9, 0, 2],
+    length: (4, 0),
+    transport: 20,
+};
+
+/// Over IPv6, with room for timestamps.
+pub const TCP6: Gso = Gso {
+    gso_type: 4,
+    network: &[
+        0x86, 0xdd, 0x60, 0, 0, 0, 0, 0, 6, 64, 0xfd, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xfd, 9, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 2,
+    ],
+    length: (6, 40),
+    transport: 32,
+};
+
+/// A TCP segment that is to be cut into pieces of `mss` bytes, its checksum left to others.
+pub fn gso_frame(gso: &Gso, payload: usize, mss: u16) -> (Vec<u8>, Offload) {
+    let mut frame = vec![2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 8];
+    frame.extend(gso.network);
+    let transport = frame.len();
+    let (at, uncounted) = gso.length;
+    let length = (gso.network.len() - 2 - uncounted + gso.transport + payload) as u16;
+    frame[12 + at..14 + at].copy_from_slice(&length.to_be_bytes());
+    frame.extend([0x9c, 0x40, 0x13, 0x89, 0, 0, 0, 1, 0, 0, 0, 1, (gso.transport * 4) as u8, 0x10, 1, 0, 0, 0, 0, 0]);
+    frame.resize(transport + gso.transport, 1);
+    let offload = Offload {
+        flags: Offload::NEEDS_CHECKSUM,
+        gso_type: gso.gso_type,
+        hdr_len: frame.len() as u16,
+        gso_size: mss,
+        csum_start: transport as u16,
+        csum_offset: 16,
+    };
+    frame.extend((0..payload).map(|i| (i % 251) as u8));
+    (frame, offload)
 }
 
 /// The number at the end of a frame.
