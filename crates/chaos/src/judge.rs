@@ -1,6 +1,6 @@
 //! What faults broke, and should not have: from a run's record.
 
-use nicteam_record::{Fault, Run};
+use nicteam_record::{Fault, Run, Team};
 
 use crate::promise::{agrees_again_ms, promised_ms};
 
@@ -14,7 +14,12 @@ pub struct Broken {
 }
 
 /// Datagrams of a connection that may overtake each other when its flow changes the link, each time.
-const OVERTAKE: u64 = 4;
+const OVERTAKE: f64 = 4.0;
+/// So often flows may change the link by a fault: when it begins, and when it is over.
+const CHANGES: usize = 2;
+/// From one assignment of loads to the next, in modes of the kernel's that have one, milliseconds (Linux 6.1 bond_alb.h,
+/// `BOND_TLB_REBALANCE_INTERVAL`).
+const ASSIGNED_MS: f64 = 10_000.0;
 /// The share that is full at the end, of that before the first fault.
 const FULL: f64 = 0.85;
 /// So much more may be received than was sent, all links together, before it is a loop.
@@ -36,14 +41,16 @@ pub fn broken(run: &Run) -> Vec<Broken> {
         || modes.contains(&"ovs-balance-slb") && floods
         || run.relayed.iter().any(|way| way.duplicated > 0);
     let sorts = !modes.iter().any(|mode| matches!(*mode, "balance-rr" | "stripe" | "broadcast"));
+    let rebalances = run.topology.teams.iter().map(|team| rebalances(team, run.measured_ms)).sum::<f64>();
+    let changes = (CHANGES * run.faults.len().max(1)) as f64 + rebalances;
     for connection in &run.connections {
         let Some(datagrams) = connection.datagrams else { continue };
         let name = format!("connection {} from {} to {}", connection.index, connection.from, connection.to);
         if datagrams.duplicated > 0 && !copies {
             say("duplicates", format!("{name}: {} datagrams arrived twice", datagrams.duplicated));
         }
-        let may_overtake = OVERTAKE * run.faults.len().max(1) as u64;
-        if datagrams.reordered > may_overtake && sorts && !impaired {
+        let may_overtake = OVERTAKE * changes;
+        if datagrams.reordered as f64 > may_overtake && sorts && !impaired {
             let text = format!("{} datagrams overtook others, at most {may_overtake} may", datagrams.reordered);
             say("order", format!("{name}: {text}"));
         }
@@ -98,6 +105,19 @@ pub fn broken(run: &Run) -> Vec<Broken> {
         }
     }
     broken
+}
+
+/// How often a team gives its links other loads in so long a time, by its own choice.
+fn rebalances(team: &Team, measured_ms: f64) -> f64 {
+    let interval_ms = match team.mode.as_str() {
+        "balance-tlb" | "balance-alb" => ASSIGNED_MS,
+        "ovs-balance-slb" | "ovs-balance-tcp" => {
+            let set = team.options.get("bond_rebalance_interval").and_then(|value| value.parse::<f64>().ok());
+            set.filter(|ms| *ms > 0.0).unwrap_or(f64::INFINITY)
+        }
+        _ => f64::INFINITY,
+    };
+    (measured_ms / interval_ms).floor()
 }
 
 /// For how long faults before this one lasted beside it, milliseconds, or were not over for teams that agree by LACP: what they

@@ -65,8 +65,14 @@ fn each_thing_that_must_hold_is_missed_where_it_does_not() {
     let twice = Datagrams { duplicated: 1, ..Datagrams::default() };
     assert_eq!((of("balance-xor", twice), of("broadcast", twice)), (vec!["duplicates"], vec![]));
     let late = |reordered| Datagrams { reordered, ..Datagrams::default() };
-    assert_eq!((of("active-backup", late(5)), of("active-backup", late(4))), (vec!["order"], vec![]));
-    assert_eq!((of("balance-rr", late(5)), of("stripe", late(5))), (vec![], vec![]));
+    assert_eq!((of("active-backup", late(9)), of("active-backup", late(8))), (vec!["order"], vec![]));
+    assert_eq!((of("balance-rr", late(9)), of("stripe", late(9))), (vec![], vec![]));
+    // In 30 s each of the two teams gives its links other loads three times.
+    let long = |mode: &str, reordered| {
+        what(&Run { measured_ms: 30_000.0, ..with(mode, late(reordered), vec![fault("cable", 20.0)]) })
+    };
+    assert_eq!((long("balance-tlb", 33), long("balance-tlb", 32)), (vec!["order"], vec![]));
+    assert_eq!(long("balance-xor", 9), ["order"]);
     let none = Datagrams::default();
     assert_eq!(what(&with("active-backup", none, vec![fault("cable", 1500.0)])), ["blackhole"]);
     let weak = Fault { after_bps: Some(0.8e6), ..fault("cable", 0.0) };
