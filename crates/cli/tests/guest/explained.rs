@@ -70,6 +70,12 @@ const LOADED: &str =
 /// The bond reads a member's speed when it comes up.
 const SET_SPEED: &str =
     "set_speed() { perl /run/speed.pl t1 $1 && ip link set t1 down && ip link set t1 up && sleep 0.3; }";
+/// Both members' queues are full and lose what comes, however slow the sender is.
+const LOSSY: &str = r#"dropped() { cat /sys/class/net/$1/statistics/tx_dropped; }
+D0=$(dropped t0) D1=$(dropped t1)
+touch /run/stalled; perl /run/send.pl 10.0.1.2 16 100 & SEND=$!
+until [ $(dropped t0) -gt $D0 -a $(dropped t1) -gt $D1 ]; do sleep 0.05; done
+explain lossy bond1; kill $SEND; wait $SEND || true; rm /run/stalled"#;
 /// Waits until so many ports distribute.
 const WAIT: &str = "wait_for() { for try in $(seq 300); do \
     [ $(grep -c 'port state: 63' /proc/net/bonding/bond0) -ge $1 ] && return; sleep 0.1; done; cat /proc/net/bonding/bond0; exit 1; }";
@@ -95,7 +101,7 @@ fn faults_of_the_kernel_s_bonds_and_of_teamd_s_are_named() {
         // Both ends of both ports.
         "wait_for 4",
         "explain idle",
-        "ip netns exec far perl /run/echo.pl & ECHO=$!; sleep 0.2; loaded hash bond0 10.0.0.2 12 100; kill $ECHO",
+        "ip netns exec far perl /run/echo.pl & ECHO=$!; sleep 0.2; loaded hash bond0 10.0.0.2 12 100 0.005; kill $ECHO",
         "ip netns exec far ip address add 10.0.0.1/24 dev bond0",
         "explain duplicate",
         "ip netns exec far ip address del 10.0.0.1/24 dev bond0",
@@ -108,10 +114,10 @@ fn faults_of_the_kernel_s_bonds_and_of_teamd_s_are_named() {
         "loaded good bond1 10.0.1.2 16 100 0.005",
         "loaded one-flow bond1 10.0.1.2 1 1000",
         "set_speed 100 && explain speed bond1 && set_speed 10",
-        "touch /run/stalled && loaded lossy bond1 10.0.1.2 16 100 && rm /run/stalled",
+        LOSSY,
         "ip link set t1 mtu 1400 && explain mtu bond1; kill $TAPS",
         TEAMD,
-        "explain teamd-good team0 && loaded teamd-hash team1 10.0.3.2 12 100",
+        "explain teamd-good team0 && loaded teamd-hash team1 10.0.3.2 12 100 0.005",
         "ip link set p3 down && sleep 0.3 && explain teamd-cut team0",
         "until [ $(($(date +%s) - BEGUN)) -gt 6 ]; do sleep 0.1; done",
         "explain individual",

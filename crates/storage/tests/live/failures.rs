@@ -113,32 +113,38 @@ fn writes_fail_where_none_may_wait_and_the_disk_is_used_on_afterwards() {
     });
 }
 
-#[test]
-fn who_looks_seldom_loses_no_path_that_answers() {
-    let Some(library) = library() else { return };
-    let mut net = Net::new(2);
-    let _target = net.serve(16 << 20);
-    let mut spec = net.spec();
-    // So that the other path's login is due shortly before an answer to a NOP-Out is.
-    spec.multipath.login_timeout = Duration::from_millis(30);
-    spec.multipath.backoff_min = Duration::from_millis(85);
-    spec.multipath.backoff_max = spec.multipath.backoff_min;
-    (spec.multipath.nop_interval, spec.multipath.nop_timeout) = (Duration::from_millis(20), Duration::from_millis(30));
-    with_disk(&library, &mut net, &spec, |disk, net| {
-        all_up(disk);
-        net.set_cut(1, Cut::Silent, true);
-        let start = Instant::now();
-        while disk.status().multipath.paths[1].state == PathState::Up {
-            assert!(start.elapsed() < Duration::from_secs(20), "{:#?}", disk.status());
-            disk.wait(Some(Duration::from_millis(5)), &mut []).unwrap();
-        }
-        for _ in 0..15 {
-            // What a program does beside its disk.
-            std::thread::sleep(Duration::from_millis(80));
-            disk.wait(Some(Duration::ZERO), &mut []).unwrap();
-            disk.wait(Some(Duration::ZERO), &mut []).unwrap();
-        }
-        assert_eq!(disk.status().multipath.paths[0].deaths, 0, "{:#?}", disk.status());
-        net.set_cut(1, Cut::Silent, false);
-    });
+/// Where a target that waits for a processor would be one that does not answer.
+mod quiet {
+    use super::*;
+
+    #[test]
+    fn who_looks_seldom_loses_no_path_that_answers() {
+        let Some(library) = library() else { return };
+        let mut net = Net::new(2);
+        let _target = net.serve(16 << 20);
+        let mut spec = net.spec();
+        // So that the other path's login is due shortly before an answer to a NOP-Out is.
+        spec.multipath.login_timeout = Duration::from_millis(30);
+        spec.multipath.backoff_min = Duration::from_millis(85);
+        spec.multipath.backoff_max = spec.multipath.backoff_min;
+        (spec.multipath.nop_interval, spec.multipath.nop_timeout) =
+            (Duration::from_millis(20), Duration::from_millis(30));
+        with_disk(&library, &mut net, &spec, |disk, net| {
+            all_up(disk);
+            net.set_cut(1, Cut::Silent, true);
+            let start = Instant::now();
+            while disk.status().multipath.paths[1].state == PathState::Up {
+                assert!(start.elapsed() < Duration::from_secs(20), "{:#?}", disk.status());
+                disk.wait(Some(Duration::from_millis(5)), &mut []).unwrap();
+            }
+            for _ in 0..15 {
+                // What a program does beside its disk.
+                std::thread::sleep(Duration::from_millis(80));
+                disk.wait(Some(Duration::ZERO), &mut []).unwrap();
+                disk.wait(Some(Duration::ZERO), &mut []).unwrap();
+            }
+            assert_eq!(disk.status().multipath.paths[0].deaths, 0, "{:#?}", disk.status());
+            net.set_cut(1, Cut::Silent, false);
+        });
+    }
 }
