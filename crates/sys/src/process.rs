@@ -44,22 +44,6 @@ pub fn give_way(command: &mut Command, niceness: i32) {
     unsafe { command.pre_exec(ask) };
 }
 
-/// Lets the child of `command`, and what that starts, run only while a processor has nothing else to do (`SCHED_IDLE`,
-/// sched(7)).
-pub fn run_when_idle(command: &mut Command) {
-    let ask = || {
-        // SAFETY: all-zero bytes are a valid sched_param.
-        let wish: libc::sched_param = unsafe { std::mem::zeroed() };
-        // SAFETY: 0 is the calling thread; the call only reads `wish`, which outlives it, and neither allocates nor takes locks.
-        match unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const wish) } {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
-    };
-    // SAFETY: as above.
-    unsafe { command.pre_exec(ask) };
-}
-
 /// Gives the child of `command` a network namespace of its own, with the loopback device up.
 pub fn in_new_netns(command: &mut Command) {
     let enter = || {

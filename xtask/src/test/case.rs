@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use nicteam_sys::process::{self, Ended};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use crate::test::lane::{Lane, Manners};
+use crate::test::lane::Lane;
 use crate::test::program::Program;
 
 /// A test.
@@ -56,9 +56,9 @@ const HANG: Duration = Duration::from_secs(600);
 
 impl Case {
     /// Runs it.
-    pub(crate) fn run(&self, manners: Manners) -> Ran {
+    pub(crate) fn run(&self) -> Ran {
         let start = Instant::now();
-        let (ended, printed) = match self.run_to_end(start, manners) {
+        let (ended, printed) = match self.run_to_end(start) {
             Ok(ran) => ran,
             Err(error) => (None, error),
         };
@@ -73,7 +73,7 @@ impl Case {
     }
 
     /// How it ended (none: it was killed), and what it printed.
-    fn run_to_end(&self, start: Instant, manners: Manners) -> Result<(Option<Ended>, String), String> {
+    fn run_to_end(&self, start: Instant) -> Result<(Option<Ended>, String), String> {
         let said = |error: &dyn std::fmt::Display| format!("cannot run it: {error}\n");
         let mut output =
             memfd_create(c"output", MFdFlags::MFD_CLOEXEC).map(File::from).map_err(|error| said(&error))?;
@@ -82,10 +82,7 @@ impl Case {
         command.args(["--exact", &self.test, "--nocapture", "--test-threads=1"]);
         command.stdin(Stdio::null()).stdout(handle(&output)?).stderr(handle(&output)?);
         process::die_with_parent(&mut command);
-        match manners {
-            Manners::Nice => process::give_way(&mut command, self.lane.niceness()),
-            Manners::Idle => process::run_when_idle(&mut command),
-        }
+        process::give_way(&mut command, self.lane.niceness());
         let mut child = command.spawn().map_err(|error| said(&error))?;
         let ended = wait(&mut child).map_err(|error| said(&error))?;
         let mut printed = Vec::new();

@@ -5,42 +5,20 @@ use std::fmt;
 /// A lane: tests that go together with the same others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Lane {
-    /// Computes: a processor each. It fills what others leave of the processors, and ends before [`Lane::Alone`] begins.
+    /// Computes: a processor each.
     Plain,
     /// Mostly waits, for timers of hosts in namespaces: several at once.
     Live,
     /// Emulates a processor: one at a time.
     Guest,
-    /// Counts lost frames at moments that a busy machine would move: a few at once, and beside them what gives way to all.
+    /// Counts lost frames at moments that a busy machine would move: a few at once, and nothing that computes beside them.
     Quiet,
     /// Measures a ratio or a time: nothing beside it.
     Alone,
 }
 
 /// Lanes that run side by side, one group after another.
-pub(crate) const GROUPS: [Group; 3] = [
-    Group { lanes: &[Lane::Live, Lane::Guest], plain: Some(Manners::Nice) },
-    Group { lanes: &[Lane::Quiet], plain: Some(Manners::Idle) },
-    Group { lanes: &[Lane::Alone], plain: None },
-];
-
-/// Lanes that run side by side, and whether [`Lane::Plain`] runs beside them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Group {
-    /// They.
-    pub(crate) lanes: &'static [Lane],
-    /// How plain tests give way to them; the last group that has them beside it ends with them.
-    pub(crate) plain: Option<Manners>,
-}
-
-/// How a test gives way to others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Manners {
-    /// By its lane's niceness.
-    Nice,
-    /// It runs while a processor has nothing else to do: what waits for a moment does not notice it.
-    Idle,
-}
+pub(crate) const GROUPS: [&[Lane]; 3] = [&[Lane::Live, Lane::Guest, Lane::Plain], &[Lane::Quiet], &[Lane::Alone]];
 
 impl Lane {
     /// The lane of a test, by the innermost of the modules it stands in that names one.
@@ -68,10 +46,8 @@ impl Lane {
     /// By how much its tests give way to others (`nice`).
     pub(crate) fn niceness(self) -> i32 {
         match self {
-            Lane::Plain => 15,
-            // One guest at a time takes longer than all live tests do.
-            Lane::Live => 5,
-            Lane::Guest | Lane::Quiet | Lane::Alone => 0,
+            Lane::Plain => 10,
+            Lane::Guest | Lane::Live | Lane::Quiet | Lane::Alone => 0,
         }
     }
 }

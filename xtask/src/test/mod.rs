@@ -15,14 +15,14 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nicteam_sys::process;
 
 use crate::failure::Failure;
 use case::{Case, Outcome, Ran};
-use lane::{Group, Lane, Manners};
+use lane::Lane;
 use left::Left;
 use summary::{LaneTime, Summary};
 
@@ -64,21 +64,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let total = cases.len();
     // A choice of tests is all that was asked for.
     let warnings = if arguments.filter.is_empty() { lints::found(&messages) } else { BTreeSet::new() };
-    let (plain, mut cases) = cases.into_iter().partition(|case| case.lane == Lane::Plain);
-    let plain = Plain::new(plain);
-    for (place, group) in lane::GROUPS.into_iter().enumerate() {
-        let (now, later) = cases.into_iter().partition(|case| group.lanes.contains(&case.lane));
+    for together in lane::GROUPS {
+        let (now, later) = cases.into_iter().partition(|case| together.contains(&case.lane));
         cases = later;
         let progress = Progress { total, done: AtomicUsize::new(ran.len()), last: Mutex::new(Instant::now()) };
-        let is_last = lane::GROUPS[place + 1..].iter().all(|group| group.plain.is_none());
-        let (these, lanes) = run_together(&group, now, &plain, is_last, &progress);
+        let (these, lanes) = run_together(together, now, &progress);
         ran.extend(these);
         times.extend(lanes);
         if process::termination().is_some() {
             return Err(Failure::Interrupted);
         }
     }
-    times.extend(plain.time(&ran));
     let again = once_more(&ran);
     if process::termination().is_some() {
         return Err(Failure::Interrupted);
@@ -122,87 +118,38 @@ impl Progress {
     }
 }
 
-/// The tests that fill what others leave of the processors, through several groups.
-#[derive(Debug)]
-struct Plain {
-    waiting: Mutex<VecDeque<Case>>,
-    /// While some of them ran.
-    wall: Mutex<Duration>,
-}
-
-impl Plain {
-    fn new(cases: Vec<Case>) -> Plain {
-        Plain { waiting: Mutex::new(cases.into()), wall: Mutex::default() }
-    }
-
-    /// Runs them beside others: to the last, or until `others_ended`.
-    fn run(&self, manners: Manners, others_ended: Option<&AtomicBool>, progress: &Progress) -> Vec<Ran> {
-        let start = Instant::now();
-        let next = || match others_ended.is_some_and(|ended| ended.load(Ordering::Relaxed)) {
-            true => None,
-            false => self.waiting.lock().unwrap().pop_front(),
-        };
-        let ran = run_all(Lane::Plain, manners, &next, progress);
-        *self.wall.lock().unwrap() += start.elapsed();
-        ran
-    }
-
-    fn time(&self, ran: &[Ran]) -> Option<LaneTime> {
-        let of_lane = || ran.iter().filter(|one| one.case.lane == Lane::Plain);
-        of_lane().next().map(|_| LaneTime::of(Lane::Plain, *self.wall.lock().unwrap(), of_lane()))
-    }
-}
-
-/// Runs the tests of a group's lanes side by side, each lane by as many workers as it has, and plain ones beside them.
-fn run_together(
-    group: &Group,
-    cases: Vec<Case>,
-    plain: &Plain,
-    all_plain: bool,
-    progress: &Progress,
-) -> (Vec<Ran>, Vec<LaneTime>) {
+/// Runs the tests of some lanes side by side, each lane by as many workers as it has.
+fn run_together(lanes: &[Lane], cases: Vec<Case>, progress: &Progress) -> (Vec<Ran>, Vec<LaneTime>) {
     let ran = Mutex::new(Vec::new());
     let times = Mutex::new(Vec::new());
-    let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        if let Some(manners) = group.plain {
-            let (ran, until) = (&ran, (!all_plain).then_some(&ended));
+        for &lane in lanes {
+            let of_lane: VecDeque<Case> = cases.iter().filter(|case| case.lane == lane).cloned().collect();
+            if of_lane.is_empty() {
+                continue;
+            }
+            let (ran, times) = (&ran, &times);
             scope.spawn(move || {
-                let these = plain.run(manners, until, progress);
+                let start = Instant::now();
+                let these = run_lane(lane, of_lane, progress);
+                times.lock().unwrap().push(LaneTime::of(lane, start.elapsed(), &these));
                 ran.lock().unwrap().extend(these);
             });
         }
-        std::thread::scope(|others| {
-            for &lane in group.lanes {
-                let of_lane: VecDeque<Case> = cases.iter().filter(|case| case.lane == lane).cloned().collect();
-                if of_lane.is_empty() {
-                    continue;
-                }
-                let (ran, times) = (&ran, &times);
-                others.spawn(move || {
-                    let start = Instant::now();
-                    let waiting = Mutex::new(of_lane);
-                    let these = run_all(lane, Manners::Nice, &|| waiting.lock().unwrap().pop_front(), progress);
-                    times.lock().unwrap().push(LaneTime::of(lane, start.elapsed(), these.iter()));
-                    ran.lock().unwrap().extend(these);
-                });
-            }
-        });
-        ended.store(true, Ordering::Relaxed);
     });
     (ran.into_inner().unwrap(), times.into_inner().unwrap())
 }
 
-/// Runs one test after the other, as long as there is a next one, by as many workers as the lane has.
-fn run_all(lane: Lane, manners: Manners, next: &(dyn Fn() -> Option<Case> + Sync), progress: &Progress) -> Vec<Ran> {
+fn run_lane(lane: Lane, cases: VecDeque<Case>, progress: &Progress) -> Vec<Ran> {
+    let queue = Mutex::new(cases);
     let ran = Mutex::new(Vec::new());
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     std::thread::scope(|scope| {
         for _ in 0..lane.workers(processors) {
             scope.spawn(|| {
                 while process::termination().is_none() {
-                    let Some(case) = next() else { break };
-                    let one = case.run(manners);
+                    let Some(case) = queue.lock().unwrap().pop_front() else { break };
+                    let one = case.run();
                     progress.note(&one);
                     ran.lock().unwrap().push(one);
                 }
@@ -216,5 +163,5 @@ fn run_all(lane: Lane, manners: Manners, next: &(dyn Fn() -> Option<Case> + Sync
 /// more, alone. What passes then is named in the summary.
 fn once_more(ran: &[Ran]) -> Vec<Ran> {
     let failed = ran.iter().filter(|one| matches!(one.outcome, Outcome::Failed(_)));
-    failed.take_while(|_| process::termination().is_none()).map(|one| one.case.run(Manners::Nice)).collect()
+    failed.take_while(|_| process::termination().is_none()).map(|one| one.case.run()).collect()
 }

@@ -30,10 +30,8 @@ pub(crate) struct LaneTime {
 
 impl LaneTime {
     /// Of the tests that ran in it.
-    pub(crate) fn of<'r>(lane: Lane, wall: Duration, ran: impl Iterator<Item = &'r Ran>) -> LaneTime {
-        let (mut tests, mut processor) = (0, Duration::ZERO);
-        ran.for_each(|one| (tests, processor) = (tests + 1, processor + one.processor));
-        LaneTime { lane, tests, wall, processor }
+    pub(crate) fn of(lane: Lane, wall: Duration, ran: &[Ran]) -> LaneTime {
+        LaneTime { lane, tests: ran.len(), wall, processor: ran.iter().map(|one| one.processor).sum() }
     }
 }
 
