@@ -2,7 +2,7 @@
 
 use nicteam_record::{Fault, Run, Team};
 
-use crate::promise::{agrees_again_ms, promised_ms};
+use crate::promise::{agrees_again_ms, number, promised_ms};
 
 /// Something that holds whatever happens, and did not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,14 +42,13 @@ pub fn broken(run: &Run) -> Vec<Broken> {
         || run.relayed.iter().any(|way| way.duplicated > 0);
     let sorts = !modes.iter().any(|mode| matches!(*mode, "balance-rr" | "stripe" | "broadcast"));
     let rebalances = run.topology.teams.iter().map(|team| rebalances(team, run.measured_ms)).sum::<f64>();
-    let changes = (CHANGES * run.faults.len().max(1)) as f64 + rebalances;
+    let may_overtake = OVERTAKE * ((CHANGES * run.faults.len().max(1)) as f64 + rebalances);
     for connection in &run.connections {
         let Some(datagrams) = connection.datagrams else { continue };
         let name = format!("connection {} from {} to {}", connection.index, connection.from, connection.to);
         if datagrams.duplicated > 0 && !copies {
             say("duplicates", format!("{name}: {} datagrams arrived twice", datagrams.duplicated));
         }
-        let may_overtake = OVERTAKE * changes;
         if datagrams.reordered as f64 > may_overtake && sorts && !impaired {
             let text = format!("{} datagrams overtook others, at most {may_overtake} may", datagrams.reordered);
             say("order", format!("{name}: {text}"));
@@ -111,13 +110,10 @@ pub fn broken(run: &Run) -> Vec<Broken> {
 fn rebalances(team: &Team, measured_ms: f64) -> f64 {
     let interval_ms = match team.mode.as_str() {
         "balance-tlb" | "balance-alb" => ASSIGNED_MS,
-        "ovs-balance-slb" | "ovs-balance-tcp" => {
-            let set = team.options.get("bond_rebalance_interval").and_then(|value| value.parse::<f64>().ok());
-            set.filter(|ms| *ms > 0.0).unwrap_or(f64::INFINITY)
-        }
-        _ => f64::INFINITY,
+        "ovs-balance-slb" | "ovs-balance-tcp" => number(team, "bond_rebalance_interval"),
+        _ => 0.0,
     };
-    (measured_ms / interval_ms).floor()
+    if interval_ms > 0.0 { (measured_ms / interval_ms).floor() } else { 0.0 }
 }
 
 /// For how long faults before this one lasted beside it, milliseconds, or were not over for teams that agree by LACP: what they

@@ -30,8 +30,12 @@ pub(crate) fn agrees_again_ms(topology: &Topology) -> f64 {
     if topology.teams.iter().any(speaks_lacp) { BACK_LACP_MS } else { 0.0 }
 }
 
+/// An option of a team that is a number; 0 if it has none.
+pub(crate) fn number(team: &Team, name: &str) -> f64 {
+    team.options.get(name).and_then(|value| value.parse().ok()).unwrap_or(0.0)
+}
+
 fn of_team(fault: &Fault, lasts_ms: f64, team: &Team) -> f64 {
-    let option = |name: &str| team.options.get(name).and_then(|value| value.parse::<f64>().ok()).unwrap_or(0.0);
     let is_bpf = team.dataplane == "bpf";
     // Until the fault is over, and the team carries again.
     let whole_ms = lasts_ms + if speaks_lacp(team) { BACK_LACP_MS } else { BACK_MS };
@@ -39,7 +43,7 @@ fn of_team(fault: &Fault, lasts_ms: f64, team: &Team) -> f64 {
         // The cable is no member: nobody has another one.
         "cable" | "silence" if fault.team.is_none() => whole_ms,
         // A carrier is seen at once, or at the next look.
-        "cable" => option("miimon") + option("downdelay") + MARGIN_MS,
+        "cable" => number(team, "miimon") + number(team, "downdelay") + MARGIN_MS,
         "silence" => detects_ms(team).map_or(whole_ms, |ms| (ms + MARGIN_MS).min(whole_ms)),
         // The programs forward without the process; packet sockets do not.
         "stop" | "kill" | "busy" if is_bpf => detects_ms(team).map_or(MARGIN_MS, |_| whole_ms),
@@ -50,17 +54,17 @@ fn of_team(fault: &Fault, lasts_ms: f64, team: &Team) -> f64 {
 
 /// After how long a team knows that a link is silent, milliseconds; none: it does not look.
 fn detects_ms(team: &Team) -> Option<f64> {
-    let option = |name: &str| team.options.get(name).map_or("", String::as_str);
-    let number = |name: &str| option(name).parse::<f64>().unwrap_or(0.0);
     if team.mode == "stripe" {
         return Some(STRIPE_MS);
     }
     if speaks_lacp(team) {
         // Three LACPDUs are missed, and then three short timeouts pass until the other end, which may hear all, is told that the
         // link is out of step.
-        return Some(if matches!(option("lacp_rate"), "fast" | "1") { 6000.0 } else { 93_000.0 });
+        let is_fast = team.options.get("lacp_rate").is_some_and(|rate| matches!(rate.as_str(), "fast" | "1"));
+        return Some(if is_fast { 6000.0 } else { 93_000.0 });
     }
-    (number("arp_interval") > 0.0).then(|| number("arp_interval") * (number("arp_missed_max").max(1.0) + 1.0))
+    let interval_ms = number(team, "arp_interval");
+    (interval_ms > 0.0).then(|| interval_ms * (number(team, "arp_missed_max").max(1.0) + 1.0))
 }
 
 fn speaks_lacp(team: &Team) -> bool {

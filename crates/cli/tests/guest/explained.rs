@@ -64,18 +64,16 @@ ip neighbour add 10.0.3.2 lladdr 02:00:00:00:00:02 dev team1
 until teamdctl team0 state | grep -q 'active port: m'; do sleep 0.05; done"#;
 /// What its kernel side needs, which guests do not load by themselves.
 const TEAMD_MODULES: [&str; 3] = ["team", "team_mode_activebackup", "team_mode_loadbalance"];
-/// Datagrams by so many flows, while a bond is explained.
-const LOADED: &str =
-    "loaded() { perl /run/send.pl $3 $4 $5 $6 & SEND=$!; sleep 0.2; explain $1 $2; kill $SEND; wait $SEND || true; }";
+/// Datagrams by so many flows, while a bond is explained; from a moment on, or from when a command has ended.
+const LOADED: &str = "loaded() { perl /run/send.pl $3 $4 $5 $6 & SEND=$!; ${7:-sleep 0.2}; explain $1 $2; kill $SEND; wait $SEND || true; }";
 /// The bond reads a member's speed when it comes up.
 const SET_SPEED: &str =
     "set_speed() { perl /run/speed.pl t1 $1 && ip link set t1 down && ip link set t1 up && sleep 0.3; }";
 /// Both members' queues are full and lose what comes, however slow the sender is.
 const LOSSY: &str = r#"dropped() { cat /sys/class/net/$1/statistics/tx_dropped; }
+both_drop() { until [ $(dropped t0) -gt $D0 -a $(dropped t1) -gt $D1 ]; do sleep 0.05; done; }
 D0=$(dropped t0) D1=$(dropped t1)
-touch /run/stalled; perl /run/send.pl 10.0.1.2 16 100 & SEND=$!
-until [ $(dropped t0) -gt $D0 -a $(dropped t1) -gt $D1 ]; do sleep 0.05; done
-explain lossy bond1; kill $SEND; wait $SEND || true; rm /run/stalled"#;
+touch /run/stalled && loaded lossy bond1 10.0.1.2 16 100 0.001 both_drop && rm /run/stalled"#;
 /// Waits until so many ports distribute.
 const WAIT: &str = "wait_for() { for try in $(seq 300); do \
     [ $(grep -c 'port state: 63' /proc/net/bonding/bond0) -ge $1 ] && return; sleep 0.1; done; cat /proc/net/bonding/bond0; exit 1; }";

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nicteam_sys::packet::{BATCH, Batch, Outgoing, Received, Sent, Shim};
 use nicteam_team::{Action, Choose, Leg, MAX_MEMBERS, MemberId, MemberSet, Plan, Verdict};
+use nicteam_wire::constants::{SHORTEST, WIRE_OVERHEAD};
 use nicteam_wire::{Frame, GapReport, Hello, Rtag, Vlan};
 
 use super::table::{Shared, Source, Table};
@@ -299,12 +300,9 @@ fn view<'a>(received: &Received<'a>) -> Option<Frame<'a>> {
 
 /// Bytes that a frame takes on the wire; a GSO frame takes those of all its segments, each with its own headers.
 fn wire_bytes(received: &Received<'_>) -> u32 {
-    /// Check sequence, preamble, start of frame and gap.
-    const OVERHEAD: u32 = 24;
-    const SHORTEST: u32 = 60;
     let (bytes, headers) = (received.bytes.len() as u32, u32::from(received.offload.hdr_len));
     let frames = segments(received);
-    (bytes + (frames - 1) * headers).max(SHORTEST) + frames * OVERHEAD
+    (bytes + (frames - 1) * headers).max(SHORTEST as u32) + frames * WIRE_OVERHEAD as u32
 }
 
 /// The number of segments that a GSO frame is cut into; 1 of any other frame.

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use nicteam_dataplane::{Dataplane, TeamDevice};
 use nicteam_sys::packet::{Batch, Outgoing, Received};
+use nicteam_team::constants::LEAD_NS;
 use nicteam_testnet::{eventually, may_make_networks};
+use nicteam_wire::constants::WIRE_OVERHEAD;
 
 use crate::common::bench::Bench;
 use crate::common::frames::{Gso, TCP4, TCP6, gso_frame};
@@ -19,10 +21,8 @@ const RATE: u32 = 4;
 /// Of 201 segments, the last one not full. Their headers are nearly a half of what they take.
 const PAYLOAD: usize = 20_050;
 const MSS: u16 = 100;
-/// Bytes of check sequence, preamble, start of frame and gap.
-const OVERHEAD: usize = 24;
 /// No member is believed to be busy for longer.
-const LEAD: Duration = Duration::from_millis(100);
+const LEAD: Duration = Duration::from_nanos(LEAD_NS);
 
 #[test]
 fn ebpf_counts_the_headers_of_each_segment() {
@@ -45,8 +45,8 @@ fn count_headers<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
     for gso in [TCP4, TCP6] {
         let segments = PAYLOAD.div_ceil(usize::from(MSS));
         let (_, offload) = gso_frame(&gso, PAYLOAD, MSS);
-        let bytes = PAYLOAD + segments * (usize::from(offload.hdr_len) + OVERHEAD);
-        let small = ipv4(PEER, OWN, 0).len() + OVERHEAD;
+        let bytes = PAYLOAD + segments * (usize::from(offload.hdr_len) + WIRE_OVERHEAD);
+        let small = ipv4(PEER, OWN, 0).len() + WIRE_OVERHEAD;
         let room = (MEMBERS - 1) * bytes / small;
         let slack = 2 * MEMBERS;
 
