@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use nicteam_daemon::control::{Client, Request, TeamState, teams};
 use nicteam_daemon::{Notes, PersistedTeam, StateStore};
@@ -19,7 +20,7 @@ use crate::awaited;
 use crate::check::{self, Plan, Wanted};
 use crate::down;
 use crate::facts::Facts;
-use crate::hand::Hand;
+use crate::hand::{Hand, device_of};
 use crate::journal::Journal;
 use crate::managers::network_manager;
 use crate::order;
@@ -94,6 +95,9 @@ struct Way<'a, 'b> {
     watch: Option<Watch<'b>>,
     told: usize,
 }
+
+/// The kernel's worker is delayed by a second at most on purpose (`linkwatch_nextevent`); it does so for no virtual device.
+const LINK_WATCH: Duration = Duration::from_secs(1);
 
 impl Way<'_, '_> {
     fn go(&mut self, wanted: &Wanted, plan: &Plan) -> Result<Done, Error> {
@@ -184,7 +188,25 @@ impl Way<'_, '_> {
         let left = StateStore::here()?.load(team).ok().flatten();
         let persisted = left.map_or_else(|| persisted.clone(), |left| persisted.clone().after(&left));
         (self.start)(&persisted).map_err(|why| Error::NotStarted { team: team.clone(), why })?;
+        self.wait_until_it_sends()?;
         Ok(true)
+    }
+
+    /// Linux net/core/link_watch.c: a device with a carrier drops what it is to send until a worker of the kernel has seen the
+    /// carrier. On a busy machine that worker is late, and traffic that moves to the team before is lost.
+    fn wait_until_it_sends(&self) -> Result<(), Error> {
+        let mut netlink = Netlink::open()?;
+        let end = Instant::now() + LINK_WATCH;
+        while Instant::now() < end {
+            let device = device_of(&mut netlink, &self.team.name)?;
+            let link = device.map(|index| netlink.link_at(index)).transpose()?.flatten();
+            // Without a carrier there is nothing to wait for: the team has no member to send by yet.
+            if link.is_none_or(|link| link.running || !link.carrier) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
     }
 
     /// It is told, where it runs, that members are unmanaged while they are the team's. What they carry is noted by now.
