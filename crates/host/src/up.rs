@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nicteam_daemon::control::{Client, Request, TeamState, teams};
 use nicteam_daemon::{Notes, PersistedTeam, StateStore};
@@ -85,6 +85,10 @@ pub fn bring_up(team: &Team, start: Start<'_>, options: Options<'_>) -> Result<D
     }
 }
 
+/// So long the kernel may take to send by a team that has a carrier. It delays its own worker by no more on purpose
+/// (`linkwatch_nextevent`), and not for virtual devices.
+const LINK_WATCH: Duration = Duration::from_secs(1);
+
 /// A team on its way up.
 struct Way<'a, 'b> {
     team: &'a Team,
@@ -95,9 +99,6 @@ struct Way<'a, 'b> {
     watch: Option<Watch<'b>>,
     told: usize,
 }
-
-/// The kernel's worker is delayed by a second at most on purpose (`linkwatch_nextevent`); it does so for no virtual device.
-const LINK_WATCH: Duration = Duration::from_secs(1);
 
 impl Way<'_, '_> {
     fn go(&mut self, wanted: &Wanted, plan: &Plan) -> Result<Done, Error> {
@@ -192,19 +193,12 @@ impl Way<'_, '_> {
         Ok(true)
     }
 
-    /// Linux net/core/link_watch.c: a device with a carrier drops what it is to send until a worker of the kernel has seen the
-    /// carrier. On a busy machine that worker is late, and traffic that moves to the team before is lost.
+    /// Traffic that moves to the team before would be lost. Without a carrier there is nothing to wait for: the team has no member
+    /// to send by yet.
     fn wait_until_it_sends(&self) -> Result<(), Error> {
         let mut netlink = Netlink::open()?;
-        let end = Instant::now() + LINK_WATCH;
-        while Instant::now() < end {
-            let device = device_of(&mut netlink, &self.team.name)?;
-            let link = device.map(|index| netlink.link_at(index)).transpose()?.flatten();
-            // Without a carrier there is nothing to wait for: the team has no member to send by yet.
-            if link.is_none_or(|link| link.running || !link.carrier) {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(1));
+        if let Some(index) = device_of(&mut netlink, &self.team.name)? {
+            netlink.link_once(index, LINK_WATCH, |link| link.running || !link.carrier)?;
         }
         Ok(())
     }

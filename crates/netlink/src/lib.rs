@@ -4,6 +4,7 @@
 
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::time::{Duration, Instant};
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
@@ -233,6 +234,25 @@ impl Netlink {
         let mut request = LinkMessage::default();
         request.header.index = index;
         self.find(request, || format!("read device {index}"))
+    }
+
+    /// The device of this index as soon as it is what the caller waits for, or else as it is after `patience`; `None` if there is
+    /// none.
+    pub fn link_once(
+        &mut self,
+        index: u32,
+        patience: Duration,
+        is_ready: impl Fn(&Link) -> bool,
+    ) -> Result<Option<Link>> {
+        /// From one look to the next.
+        const LOOK: Duration = Duration::from_millis(1);
+        let start = Instant::now();
+        loop {
+            match self.link_at(index)? {
+                Some(link) if !is_ready(&link) && start.elapsed() < patience => std::thread::sleep(LOOK),
+                link => return Ok(link),
+            }
+        }
     }
 
     /// Every device of the namespace.

@@ -30,7 +30,8 @@ pub struct Link {
     pub up: bool,
     /// Carrier (`IFF_LOWER_UP`).
     pub carrier: bool,
-    /// The kernel sends by it (`IFF_RUNNING`): it takes notice of a carrier a moment after the driver.
+    /// The kernel sends by it (`IFF_RUNNING`). A worker of the kernel takes notice of a carrier a moment after the driver, on a busy
+    /// machine later; what is sent before is dropped without a word (Linux net/core/link_watch.c).
     pub running: bool,
     /// Somebody has set it to take all multicast frames (`IFF_ALLMULTI`).
     pub all_multicast: bool,

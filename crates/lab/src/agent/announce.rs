@@ -1,9 +1,9 @@
 //! A guest that has moved tells the switches, so that they send to where it is.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use nicteam_netlink::{Link, Netlink};
+use nicteam_netlink::Netlink;
 use nicteam_node::Failure;
 use nicteam_sys::packet::PacketSocket;
 use nicteam_wire::{Arp, Mac, rarp_packet};
@@ -14,23 +14,13 @@ const RARP_GAPS_MS: [u64; 4] = [50, 150, 250, 350];
 
 /// So long a device that was moved may take until it sends.
 const PATIENCE: Duration = Duration::from_secs(2);
-const LOOK: Duration = Duration::from_millis(1);
-
-/// The device once the kernel sends by it: what is sent ahead of that is lost without a word.
-fn running(netlink: &mut Netlink, device: &str) -> Result<Link, Failure> {
-    let start = Instant::now();
-    loop {
-        let link = netlink.link(device)?.ok_or_else(|| format!("no device {device}"))?;
-        if link.running || start.elapsed() >= PATIENCE {
-            return Ok(link);
-        }
-        std::thread::sleep(LOOK);
-    }
-}
 
 /// Announces the addresses of a device. What is sent again is sent by a thread.
 pub(super) fn announce(netlink: &mut Netlink, device: &str, arp: bool, rarp: bool) -> Result<(), Failure> {
-    let link = running(netlink, device)?;
+    let gone = || format!("no device {device}");
+    let index = netlink.link(device)?.ok_or_else(gone)?.index;
+    // What is sent ahead of that is lost.
+    let link = netlink.link_once(index, PATIENCE, |link| link.running)?.ok_or_else(gone)?;
     let mac = Mac(link.mac);
     let socket = PacketSocket::open(link.index)?;
     let addresses = netlink.addresses(link.index)?.into_iter();
