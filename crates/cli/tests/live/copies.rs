@@ -61,10 +61,11 @@ mod quiet {
         let [one, all] = &record.runs[..] else { panic!("{}", record.runs.len()) };
         let rates = |run: &Run| run.operations[0].rate_per_s;
         let ratio = rates(all) / rates(one);
-        // Four on a quiet machine (`make accept` has the figure); a busy one takes some of it, but never all that is more than a link.
-        assert!((2.0..4.2).contains(&ratio), "{ratio}: {} and {} IO/s", rates(all), rates(one));
-        // One of four links at most, and more than two.
-        assert!((0.1..0.3).contains(&one.of_limit) && all.of_limit > 0.5, "{} {}", one.of_limit, all.of_limit);
+        // Four on a quiet machine (`make accept` has the figure); a busy one takes some of it.
+        assert!(ratio > 2.0, "{ratio}: {} and {} IO/s", rates(all), rates(one));
+        // Above, physics is the bound, not the other run: a machine that stands still for 80 ms lowers that one by 5 %.
+        let of_physics = |run: &Run, links: f64| rates(run) * f64::from(32 * 1024 * 8) / (all.limit_bps * links / 4.0);
+        assert!(of_physics(one, 1.0) < 1.02 && of_physics(all, 4.0) < 1.02, "{} and {} IO/s", rates(one), rates(all));
         let operations = &all.operations[0];
         assert_eq!((operations.errors, operations.written_bytes, operations.outstanding), (0, 0, Some(64)));
         assert!(operations.latency.count > 0 && operations.latency == operations.read_latency);
