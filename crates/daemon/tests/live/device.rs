@@ -240,8 +240,12 @@ fn htb(bench: &mut Bench) {
 /// A filter on what members receive, before ours, which copies it: it sees all, and what it lets go on is the team's.
 fn filters(bench: &mut Bench) {
     const COUNT: u64 = 10;
+    said(&bench.b, "ip link add name seen type veth peer name seen-end; ip link set seen up; ip link set seen-end up");
+    // The kernel drops what is mirrored to it before.
+    let seen = bench.b.index("seen");
+    let netlink = &mut bench.b.netlink;
+    eventually("the kernel sends by it", || netlink.link_at(seen).unwrap().is_some_and(|link| link.running));
     let host = &bench.b;
-    said(host, "ip link add name seen type veth peer name seen-end; ip link set seen up; ip link set seen-end up");
     for device in ["eth0", "eth1"] {
         let add = "tc qdisc add dev DEV clsact 2>/dev/null || :
             tc filter add dev DEV ingress pref 100 protocol ip u32 match ip dport 7000 0xffff \
