@@ -6,7 +6,6 @@ mod teamdctl;
 
 /// Measures a ratio or a time: nothing beside it.
 mod alone {
-    mod flood;
     mod redundant;
 }
 
@@ -38,6 +37,7 @@ mod live {
 
 /// Counts lost frames at moments that a busy machine would move: a few at once, and nothing that computes beside them.
 mod quiet {
+    mod flood;
     mod repairs;
     mod stripe_liveness;
 }
