@@ -41,6 +41,12 @@ pub trait Task: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Payload of the answers to each of its connections, bit/s, which takes room on links and counts as delivered nowhere;
+    /// none: it asks for nothing, or nobody knows how much.
+    fn answered_bps(&self) -> Option<f64> {
+        None
+    }
+
     /// Payload of each of its datagrams, bytes; none: it is TCP.
     fn datagram_payload(&self) -> Option<u32> {
         None

@@ -1,7 +1,7 @@
 //! Causes of findings, as a record names them.
 
 /// The causes that the rules of the report recognise, in the order of the alphabet.
-pub const CAUSES: [&str; 38] = [
+pub const CAUSES: [&str; 39] = [
     "acknowledgements",
     "active-backup",
     "broadcast",
@@ -34,6 +34,7 @@ pub const CAUSES: [&str; 38] = [
     "silent-member",
     "slow-host",
     "slow-path",
+    "target",
     "unequal-turns",
     "uneven",
     "unexplained",

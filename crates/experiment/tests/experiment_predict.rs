@@ -163,6 +163,35 @@ fn a_hash_of_mac_addresses_sees_one_gateway_where_two_hosts_are() {
 }
 
 #[test]
+fn answers_take_room_and_count_as_delivered_nowhere() {
+    let predicted = predict(&parsed(
+        r#"
+title = "Answers"
+defaults.rate = "100mbit"
+hosts = { a = {}, b = {} }
+links = [{ between = ["a", "b"] }]
+workloads.bulk = { kind = "tcp", from = "b", to = "a" }
+workloads.asked = { kind = "requests", from = "a", to = "b", connections = 4, smallest = "16kib", largest = "16kib", interval = "20ms" }
+workloads.other = { kind = "requests", from = "b", to = "a", connections = 4, smallest = "16kib", largest = "16kib", interval = "20ms" }
+[[runs]]
+name = "same-way"
+workloads = ["bulk", "asked"]
+[[runs]]
+name = "other-way"
+workloads = ["bulk", "other"]
+[[runs]]
+name = "alone"
+workloads = "asked"
+"#,
+    ));
+    let same_way = of(&predicted, "same-way");
+    assert_part(same_way, 1.0 - 4.0 * 50.0 * 16_384.0 * 8.0 / same_way.limit_bps);
+    // Their acknowledgements.
+    assert_part(of(&predicted, "other-way"), 0.992);
+    assert_eq!(of(&predicted, "alone").outcome, Err("nothing that carries payload".to_owned()));
+}
+
+#[test]
 fn what_cannot_be_said_is_not_guessed() {
     let predicted = predict(&shipped("t1"));
     let ping = of(&predicted, "linux-linux-ping");

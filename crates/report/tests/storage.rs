@@ -2,7 +2,7 @@
 
 use crate::common::storage::{as_copy, one_session, reads, scale};
 use crate::common::{TestBundle, record};
-use nicteam_record::{Event, EventKind, Impaired, Impairments, ModelledDisks, Run, Stall, Variant};
+use nicteam_record::{Event, EventKind, HostCpu, Impaired, Impairments, ModelledDisks, Run, Stall, Variant};
 use nicteam_report::{Side, Style, explain, findings, html, table};
 
 fn said(run: &Run) -> (Side, String, String) {
@@ -216,6 +216,24 @@ fn too_few_outstanding_requests_are_named_last() {
     assert!(sentence.contains("2 requests were outstanding, and each took 4.5 ms"), "{sentence}");
     run.cpu.busy = 0.97;
     assert_eq!(said(&run).1, "machine");
+}
+
+#[test]
+fn a_target_whose_thread_is_busy_is_named() {
+    let mut run = reads(1, [0.5; 4]);
+    let seconds = run.measured_ms / 1e3;
+    run.targets[0].program = "tgtd".into();
+    run.cpu.seconds = vec![HostCpu { host: "b".into(), seconds: 1.1 * seconds }];
+    let (side, cause, sentence) = said(&run);
+    assert_eq!((side, cause.as_str()), (Side::Nowhere, "target"));
+    let wanted = "The target was the limit: tgtd serves all connections by one thread, and its host b used 1.10 processors. \
+                  No link was more than 0.50 full.";
+    assert!(sentence.starts_with(wanted), "{sentence}");
+    run.cpu.seconds[0].seconds = 0.9 * seconds;
+    assert_ne!(said(&run).1, "target");
+    run.cpu.seconds[0].seconds = 1.1 * seconds;
+    run.targets[0].program = "ganesha.nfsd".into();
+    assert_ne!(said(&run).1, "target");
 }
 
 #[test]

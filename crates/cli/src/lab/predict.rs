@@ -86,6 +86,7 @@ fn beside(bundle: &Bundle, seeds: u32) -> Result<(String, Vec<Predicted>), Failu
             bps: it.delivered_bps,
             of_limit: it.of_limit,
             by_machine: it.is_held_by_machine(),
+            causes: it.findings.iter().map(|finding| finding.cause.clone()).collect(),
         });
     }
     predicted.retain(|run| run.measured.is_some());
@@ -94,18 +95,17 @@ fn beside(bundle: &Bundle, seeds: u32) -> Result<(String, Vec<Predicted>), Failu
 
 /// In how many runs the prediction is within 5 points of what was measured. Runs that the machine held are left out.
 fn agreement(all: &[(String, Vec<Predicted>)]) -> String {
-    /// Percentage points.
-    const NEAR: f64 = 5.0;
-    let runs = || all.iter().flat_map(|(_, runs)| runs).filter_map(|run| Some((run, run.measured?)));
-    let by_machine = runs().filter(|(_, measured)| measured.by_machine).count();
-    let off = runs().filter(|(_, measured)| !measured.by_machine).map(|(run, _)| run.off_by_points());
-    let (known, unknown): (Vec<Option<f64>>, Vec<Option<f64>>) = off.partition(Option::is_some);
-    if runs().next().is_none() {
+    let runs = || all.iter().flat_map(|(_, runs)| runs);
+    let measured = || runs().filter_map(|run| Some((run, run.measured.as_ref()?)));
+    let by_machine = measured().filter(|(_, measured)| measured.by_machine).count();
+    let off = measured().filter(|(_, measured)| !measured.by_machine).map(|(run, _)| run.is_near());
+    let (known, unknown): (Vec<Option<bool>>, Vec<Option<bool>>) = off.partition(Option::is_some);
+    if measured().next().is_none() {
         return String::new();
     }
-    let near = known.iter().flatten().filter(|points| points.abs() <= NEAR).count();
+    let near = known.iter().filter(|near| **near == Some(true)).count();
     format!(
-        "\n{near} of {} predictions are within {NEAR} points of what was measured. Not counted: {} runs that are not \
+        "\n{near} of {} predictions are within 5 points of what was measured. Not counted: {} runs that are not \
          predicted, {by_machine} runs that the machine held.\n",
         known.len(),
         unknown.len()

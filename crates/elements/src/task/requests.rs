@@ -86,6 +86,13 @@ impl Task for Requests {
         false
     }
 
+    /// Each power of two between the smallest and the largest is as frequent.
+    fn answered_bps(&self) -> Option<f64> {
+        let (smallest, largest) = (self.smallest.max(1) as f64, self.largest.max(1) as f64);
+        let bytes = if smallest < largest { (largest - smallest) / (largest / smallest).ln() } else { largest };
+        Some(bytes * 8.0 / self.interval.as_secs_f64())
+    }
+
     fn finds_connections(&self) -> bool {
         true
     }

@@ -15,7 +15,8 @@ pub(super) struct Holds(Vec<(String, f64)>);
 impl Holds {
     /// What holds the flows for so long.
     pub(super) fn add(&mut self, run: &Run, translated: &Translated, prediction: &Prediction, seconds: f64) {
-        for held in &prediction.held {
+        let counted = prediction.held.iter().zip(&translated.ends).filter(|(_, ends)| ends.counts);
+        for (held, _) in counted {
             let phrase = phrase(run, translated, prediction, *held);
             match self.0.iter_mut().find(|(known, _)| *known == phrase) {
                 Some((_, weight)) => *weight += seconds,

@@ -36,7 +36,7 @@ pub struct Spread {
 }
 
 /// What a run delivered.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Payload, bit/s.
     pub bps: f64,
@@ -44,6 +44,8 @@ pub struct Measured {
     pub of_limit: f64,
     /// Whether the machine that carried the run out was what held it.
     pub by_machine: bool,
+    /// The causes of its findings, the costliest first.
+    pub causes: Vec<String>,
 }
 
 impl Predicted {
@@ -55,6 +57,13 @@ impl Predicted {
 
     /// How far the prediction is above what was measured, in percentage points.
     pub fn off_by_points(&self) -> Option<f64> {
-        Some((self.of_limit()? - self.measured?.of_limit) * 100.0)
+        Some((self.of_limit()? - self.measured.as_ref()?.of_limit) * 100.0)
+    }
+
+    /// Whether the prediction is within 5 percentage points of what was measured; none where one of them is not known.
+    pub fn is_near(&self) -> Option<bool> {
+        /// Percentage points.
+        const NEAR: f64 = 5.0;
+        Some(self.off_by_points()?.abs() <= NEAR)
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::outcome::{Outcome, Predicted};
+use super::outcome::{Measured, Outcome, Predicted};
 
 /// What stands where nothing is known.
 const NOTHING: &str = "-";
@@ -57,16 +57,24 @@ fn row(run: &Predicted, drawn: bool, against: bool) -> Vec<String> {
         );
     }
     if against {
-        cells.push(part(run.measured.map(|measured| measured.of_limit)));
+        cells.push(part(run.measured.as_ref().map(|measured| measured.of_limit)));
         cells.push(run.off_by_points().map_or_else(nothing, |points| format!("{points:+.1}")));
     }
-    let machine =
-        if run.measured.is_some_and(|measured| measured.by_machine) { "; the machine held the run" } else { "" };
+    let found = match &run.measured {
+        Some(measured) if measured.by_machine => "; the machine held the run".to_owned(),
+        Some(measured) if run.is_near() == Some(false) => format!("; measured: {}", measured.causes.join(", ")),
+        _ => String::new(),
+    };
     cells.push(match &run.outcome {
-        Ok(outcome) => format!("{}{machine}", outcome.held_by),
+        Ok(outcome) => format!("{}{found}", outcome.held_by),
         Err(reason) => format!("not predicted: {reason}"),
     });
     cells
+}
+
+fn measured_json(measured: &Measured) -> Value {
+    let Measured { bps, of_limit, by_machine, causes } = measured;
+    json!({ "bps": bps, "of_limit": of_limit, "by_machine": by_machine, "causes": causes })
 }
 
 /// For programs.
@@ -82,7 +90,7 @@ pub fn predicted_json(experiment: &str, predicted: &[Predicted], seeds: u32) -> 
             "held_by": outcome.map(|outcome| &outcome.held_by),
             "not_predicted": run.outcome.as_ref().err(),
             "drawn": drawn.map(|it| json!({ "p5_bps": it.p5_bps, "median_bps": it.median_bps, "p95_bps": it.p95_bps })),
-            "measured": run.measured.map(|it| json!({ "bps": it.bps, "of_limit": it.of_limit, "by_machine": it.by_machine })),
+            "measured": run.measured.as_ref().map(measured_json),
             "off_by_points": run.off_by_points(),
         })
     };

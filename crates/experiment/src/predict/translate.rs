@@ -30,6 +30,8 @@ pub(super) struct Ends {
     pub hosts: [usize; 2],
     /// Which of the two connects: its port is drawn.
     pub client: usize,
+    /// Whether what it carries counts as delivered.
+    pub counts: bool,
 }
 
 impl Translated {
@@ -63,7 +65,7 @@ pub(super) fn translate(run: &Run) -> Result<Translated, String> {
     let mut translated = Translated { network: network(topology), flows: Vec::new(), ends: Vec::new(), addressed };
     let mut own = CLIENT_PORT;
     for (port, workload) in (SERVER_PORT..).zip(&run.workloads) {
-        if workload.task.carries_payload() {
+        if workload.task.carries_payload() || workload.task.answered_bps().is_some() {
             translated.add(topology, workload, port, own);
         }
         own = own.wrapping_add(workload.assigned().count() as u16);
@@ -182,17 +184,18 @@ impl Translated {
         let ways = if workload.direction == Direction::Both { 2 } else { 1 };
         let count = (workload.assigned().count() / ways).max(1);
         let ipv6 = is_ipv6(topology);
-        let asked_bps = task.asked_bps(ipv6).map(|bps| bps / count as f64);
+        let answered_bps = task.answered_bps();
+        let asked_bps = answered_bps.or(task.asked_bps(ipv6).map(|bps| bps / count as f64));
         for (number, (client, server, client_sends)) in workload.assigned().enumerate() {
             let place = |name: &str| topology.hosts.iter().position(|host| host.name == name);
             let (Some(client), Some(server)) = (place(client), place(server)) else { continue };
             let ports = [own.wrapping_add(number as u16), port];
-            // A task that fixes the shares sends from `from`, whichever way it is called.
+            // A task that fixes the shares sends from `from`, whichever way it is called; who asks is answered.
             let shares = task.shares();
-            let client_sends = client_sends || shares.is_some();
+            let client_sends = (client_sends || shares.is_some()) && answered_bps.is_none();
             let (hosts, ports) =
                 if client_sends { ([client, server], ports) } else { ([server, client], [ports[1], ports[0]]) };
-            let ends = Ends { hosts, client: usize::from(!client_sends) };
+            let ends = Ends { hosts, client: usize::from(!client_sends), counts: task.carries_payload() };
             let links = (0..self.network.cables.len())
                 .filter(|cable| self.network.cables[*cable].ends.contains(&client))
                 .collect::<Vec<usize>>();

@@ -36,6 +36,7 @@ mod segments;
 mod silent;
 mod slow_host;
 mod slow_path;
+mod target;
 mod unequal_turns;
 mod uneven;
 mod unexplained;
@@ -89,6 +90,7 @@ pub const RULES: &[&dyn Rule] = &[
     &lossy::Lossy,
     &reordering::Reordering,
     &segments::Segments,
+    &target::Target,
     &closed_loop::ClosedLoop,
     &unexplained::Unexplained,
 ];
