@@ -1,7 +1,7 @@
 //! Causes of findings, as a record names them.
 
 /// The causes that the rules of the report recognise, in the order of the alphabet.
-pub const CAUSES: [&str; 39] = [
+pub const CAUSES: [&str; 40] = [
     "acknowledgements",
     "active-backup",
     "broadcast",
@@ -23,6 +23,7 @@ pub const CAUSES: [&str; 39] = [
     "machine",
     "mtu",
     "not-aggregating",
+    "one-processor",
     "one-session",
     "one-sided",
     "pagp",

@@ -231,6 +231,17 @@ fn where_nothing_was_full_neither_team_is_blamed() {
         "No link was full (the fullest, b-0 of sw towards b, carried 0.50 of what it can), and the processors were 41 % busy. \
          The connection did not send more."
     );
+    run.cpu.cores = vec![0.2, 0.94];
+    assert_eq!(said(&run).0, Side::Unknown);
+    run.cpu.cores = vec![0.2, 0.98];
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy), (Side::Machine, None));
+    assert!(
+        sentence.starts_with(
+            "No link was full, and processor 1 of the machine was 98 % busy (all 2 together 41 %): one thread,"
+        ),
+        "{sentence}"
+    );
     run.cpu.busy = 0.97;
     assert_eq!(said(&run).0, Side::Machine);
 }

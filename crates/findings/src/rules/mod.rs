@@ -24,6 +24,7 @@ mod lossy;
 mod machine;
 mod mtu;
 mod not_aggregating;
+mod one_processor;
 mod one_session;
 mod one_sided;
 mod pagp;
@@ -92,6 +93,7 @@ pub const RULES: &[&dyn Rule] = &[
     &segments::Segments,
     &target::Target,
     &closed_loop::ClosedLoop,
+    &one_processor::OneProcessor,
     &unexplained::Unexplained,
 ];
 
