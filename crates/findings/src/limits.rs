@@ -165,6 +165,11 @@ impl<'p, 'a> Limit<'p, 'a> {
         self.connections.iter().map(move |place| &run.connections[*place])
     }
 
+    /// How full the fullest link was that its connections passed, as a part of its rate; 0 if none was looked at.
+    pub fn fullest_load(&self) -> f64 {
+        self.passed().flat_map(|hop| hop.links.iter().map(|link| link.load())).fold(0.0, f64::max)
+    }
+
     /// The disk whose paths its connections are; none if one of them is no path, or another disk's.
     pub fn disk(&self) -> Option<&'a Disk> {
         let run = self.picture.run;

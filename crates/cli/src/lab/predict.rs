@@ -95,19 +95,20 @@ fn beside(bundle: &Bundle, seeds: u32) -> Result<(String, Vec<Predicted>), Failu
 
 /// In how many runs the prediction is within 5 points of what was measured. Runs that the machine held are left out.
 fn agreement(all: &[(String, Vec<Predicted>)]) -> String {
-    let runs = || all.iter().flat_map(|(_, runs)| runs);
-    let measured = || runs().filter_map(|run| Some((run, run.measured.as_ref()?)));
-    let by_machine = measured().filter(|(_, measured)| measured.by_machine).count();
-    let off = measured().filter(|(_, measured)| !measured.by_machine).map(|(run, _)| run.is_near());
-    let (known, unknown): (Vec<Option<bool>>, Vec<Option<bool>>) = off.partition(Option::is_some);
-    if measured().next().is_none() {
+    let runs = all.iter().flat_map(|(_, runs)| runs);
+    let measured = runs.filter_map(|run| Some((run, run.measured.as_ref()?)));
+    let (by_machine, others): (Vec<_>, Vec<_>) = measured.partition(|(_, measured)| measured.by_machine);
+    if by_machine.is_empty() && others.is_empty() {
         return String::new();
     }
-    let near = known.iter().filter(|near| **near == Some(true)).count();
+    let near: Vec<bool> = others.iter().filter_map(|(run, _)| run.is_near()).collect();
     format!(
-        "\n{near} of {} predictions are within 5 points of what was measured. Not counted: {} runs that are not \
-         predicted, {by_machine} runs that the machine held.\n",
-        known.len(),
-        unknown.len()
+        "\n{} of {} predictions are within {} points of what was measured. Not counted: {} runs that are not \
+         predicted, {} runs that the machine held.\n",
+        near.iter().filter(|near| **near).count(),
+        near.len(),
+        Predicted::NEAR,
+        others.len() - near.len(),
+        by_machine.len()
     )
 }

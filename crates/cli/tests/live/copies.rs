@@ -66,6 +66,8 @@ mod quiet {
         // Above, physics is the bound, not the other run: a machine that stands still for 80 ms lowers that one by 5 %.
         let of_physics = |run: &Run, links: f64| rates(run) * f64::from(32 * 1024 * 8) / (all.limit_bps * links / 4.0);
         assert!(of_physics(one, 1.0) < 1.02 && of_physics(all, 4.0) < 1.02, "{} and {} IO/s", rates(one), rates(all));
+        // One of four links at most, and more than two.
+        assert!((0.1..0.3).contains(&one.of_limit) && all.of_limit > 0.5, "{} {}", one.of_limit, all.of_limit);
         let operations = &all.operations[0];
         assert_eq!((operations.errors, operations.written_bytes, operations.outstanding), (0, 0, Some(64)));
         assert!(operations.latency.count > 0 && operations.latency == operations.read_latency);

@@ -15,8 +15,7 @@ pub(super) struct Holds(Vec<(String, f64)>);
 impl Holds {
     /// What holds the flows for so long.
     pub(super) fn add(&mut self, run: &Run, translated: &Translated, prediction: &Prediction, seconds: f64) {
-        let counted = prediction.held.iter().zip(&translated.ends).filter(|(_, ends)| ends.counts);
-        for (held, _) in counted {
+        for held in translated.counted(&prediction.held) {
             let phrase = phrase(run, translated, prediction, *held);
             match self.0.iter_mut().find(|(known, _)| *known == phrase) {
                 Some((_, weight)) => *weight += seconds,

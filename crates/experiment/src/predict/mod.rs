@@ -48,7 +48,7 @@ fn over_time(run: &Run, translated: &Translated) -> (f64, String) {
         let seconds = at.min(run.duration).saturating_sub(since).as_secs_f64();
         if seconds > 0.0 {
             let prediction: Prediction = nicteam_predict::predict(&network, &translated.flows);
-            bits += counted_bps(translated, &prediction) * seconds;
+            bits += translated.counted(&prediction.bps).sum::<f64>() * seconds;
             holds.add(run, translated, &prediction, seconds);
             since = at;
         }
@@ -60,12 +60,6 @@ fn over_time(run: &Run, translated: &Translated) -> (f64, String) {
     }
     let seconds = run.duration.as_secs_f64();
     (if seconds > 0.0 { bits / seconds } else { 0.0 }, holds.longest())
-}
-
-/// Payload that counts as delivered, bit/s.
-fn counted_bps(translated: &Translated, prediction: &Prediction) -> f64 {
-    let flows = prediction.bps.iter().zip(&translated.ends);
-    flows.filter(|(_, ends)| ends.counts).map(|(bps, _)| bps).sum()
 }
 
 /// The same traffic between hosts with other addresses, from other ports.

@@ -49,6 +49,9 @@ pub struct Measured {
 }
 
 impl Predicted {
+    /// So far from what was measured a prediction is a good one, percentage points.
+    pub const NEAR: f64 = 5.0;
+
     /// What would be delivered, as a part of the limit; none if nothing is predicted.
     pub fn of_limit(&self) -> Option<f64> {
         let outcome = self.outcome.as_ref().ok()?;
@@ -60,10 +63,8 @@ impl Predicted {
         Some((self.of_limit()? - self.measured.as_ref()?.of_limit) * 100.0)
     }
 
-    /// Whether the prediction is within 5 percentage points of what was measured; none where one of them is not known.
+    /// Whether the prediction is within [`NEAR`](Predicted::NEAR) of what was measured; none where one of them is not known.
     pub fn is_near(&self) -> Option<bool> {
-        /// Percentage points.
-        const NEAR: f64 = 5.0;
-        Some(self.off_by_points()?.abs() <= NEAR)
+        Some(self.off_by_points()?.abs() <= Predicted::NEAR)
     }
 }

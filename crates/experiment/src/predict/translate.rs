@@ -35,6 +35,11 @@ pub(super) struct Ends {
 }
 
 impl Translated {
+    /// Of what there is of each flow, that of those which count as delivered.
+    pub(super) fn counted<'a, T>(&'a self, of_flows: &'a [T]) -> impl Iterator<Item = &'a T> {
+        of_flows.iter().zip(&self.ends).filter(|(_, ends)| ends.counts).map(|(of_flow, _)| of_flow)
+    }
+
     /// The cable with this end.
     pub(super) fn cable_of(&self, run: &Run, node: &str, device: &str) -> Option<usize> {
         let is_it = |end: &End| end.node == node && end.device == device;

@@ -31,7 +31,7 @@ impl Rule for ClosedLoop {
         let disk = limit.disk().filter(|_| limit.filled_by == FilledBy::Nothing)?;
         let task = storage::operations_of(run, disk)?;
         let (outstanding, latency_us) = (task.outstanding?, task.latency.mean_us()?);
-        let fullest = limit.passed().flat_map(|hop| hop.links.iter().map(|link| link.load())).fold(0.0, f64::max);
+        let fullest = limit.fullest_load();
         let details = Details { outstanding, latency_us, rate_per_s: task.rate_per_s, fullest, busy: run.cpu.busy };
         let finding = Finding { side: Side::Unknown, ..limit.finding(self.cause()) };
         Some(finding.with_details(&details))

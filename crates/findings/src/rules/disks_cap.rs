@@ -48,7 +48,7 @@ impl Rule for DisksCap {
             return None;
         }
         let ios_per_s = disks.ios_per_s.filter(|rate| by_latency.is_none_or(|other| *rate <= other));
-        let fullest = limit.passed().flat_map(|hop| hop.links.iter().map(|link| link.load())).fold(0.0, f64::max);
+        let fullest = limit.fullest_load();
         let details = Details {
             rate_per_s: task.rate_per_s,
             misses_per_s,

@@ -41,7 +41,7 @@ impl Rule for Segments {
         if !writes || max_recv_data_bytes > SHORT_BYTES || !several {
             return None;
         }
-        let fullest = limit.passed().flat_map(|hop| hop.links.iter().map(|link| link.load())).fold(0.0, f64::max);
+        let fullest = limit.fullest_load();
         if fullest > NOT_FULL {
             return None;
         }

@@ -42,7 +42,7 @@ impl Rule for Target {
         if !processors.is_finite() || processors < BUSY {
             return None;
         }
-        let fullest = limit.passed().flat_map(|hop| hop.links.iter().map(|link| link.load())).fold(0.0, f64::max);
+        let fullest = limit.fullest_load();
         let (program, host) = (target.program.clone(), target.host.clone());
         let finding = Finding { side: Side::Nowhere, node: Some(disk.target.clone()), ..limit.finding(self.cause()) };
         Some(finding.with_details(&Details { program, host, processors, fullest }))
