@@ -192,6 +192,31 @@ workloads = "asked"
 }
 
 #[test]
+fn what_tcp_may_not_take_is_an_upper_bound() {
+    let reason = |experiment: &str, run: &str| {
+        let predicted = predict(&shipped(experiment));
+        of(&predicted, run).outcome.as_ref().unwrap().at_most.clone()
+    };
+    let in_turn = "its frames take several links in turn, and TCP slows down where they arrive out of order";
+    assert_eq!(reason("stripe-compared", "both-rr").as_deref(), Some(in_turn));
+    // Four links take turns, and the one behind the switch is full: nothing overtakes there.
+    assert_eq!(reason("t3", "one-connection"), None);
+    assert_eq!(reason("stripe-compared", "both-stripe"), None);
+    let apart = "the delays of its links differ by 5.0 ms, and TCP slows down where they arrive out of order";
+    assert_eq!(reason("unequal-delays", "five-ms").as_deref(), Some(apart));
+    assert_eq!(reason("unequal-delays", "one-ms"), None);
+    let waits = "a connection of multipath TCP waits for what it sent by the slower links";
+    assert_eq!(reason("stripe-compared-links", "unlike-mptcp").as_deref(), Some(waits));
+    assert_eq!(reason("stripe-compared-links", "two-mptcp"), None);
+    let paces = "bbr paces itself below the rate of a link at times";
+    assert_eq!(reason("one-sided-gateway", "far-bbr-big").as_deref(), Some(paces));
+    assert_eq!(reason("one-sided-gateway", "far-cubic-big"), None);
+    let table = show_predicted("five", &predict(&shipped("unequal-delays")), 0);
+    let line = table.lines().find(|line| line.contains("five-ms")).unwrap();
+    assert!(line.contains("  \u{2264}1.00  ") && line.contains("; at most: the delays"), "{line}");
+}
+
+#[test]
 fn what_cannot_be_said_is_not_guessed() {
     let predicted = predict(&shipped("t1"));
     let ping = of(&predicted, "linux-linux-ping");

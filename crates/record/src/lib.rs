@@ -301,7 +301,7 @@ impl Run {
 
     /// Whether a finding says that this machine's processors held it back: its figures are not those of the network alone.
     pub fn is_held_by_machine(&self) -> bool {
-        self.findings.iter().any(|finding| ["machine", "one-processor"].contains(&finding.cause.as_str()))
+        self.findings.iter().any(|finding| ["machine", "one-processor", "target"].contains(&finding.cause.as_str()))
     }
 
     /// If what carries frames over the impaired links did not keep up, so that

@@ -436,6 +436,11 @@ fn datagrams_that_an_event_cost_are_not_put_down_to_the_processors() {
         sentence,
         "b/guest1 moves to c, not announced: no datagram arrived for up to 1000 ms, and 12 % were lost; no link was full."
     );
+    // Those that only waited are missing, too.
+    let mut waited = run.clone();
+    let lossless = Datagrams { lost: 0, received: 8000, longest_silence_us: 4_000_000, ..datagrams };
+    waited.connections.iter_mut().for_each(|connection| connection.datagrams = Some(lossless));
+    assert_eq!(said(&waited).0, Side::Links);
     // Losses all along are not the event's.
     run.connections
         .iter_mut()

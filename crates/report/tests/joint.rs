@@ -168,6 +168,18 @@ fn busy_processors_leave_links_a_little_uneven() {
 }
 
 #[test]
+fn full_links_are_not_the_reason_where_no_processor_had_time_left() {
+    let mut run = loaded("stripe", [0.93; 4], [0.93; 4]);
+    for (busy, cause) in [(0.97, "full"), (0.999, "machine")] {
+        run.cpu.busy = busy;
+        assert_eq!(said(&run).1, cause, "{busy}");
+    }
+    let mut whole = loaded("stripe", FULL, FULL);
+    whole.cpu.busy = 0.999;
+    assert_eq!(said(&whole).1, "full");
+}
+
+#[test]
 fn segments_sent_again_hold_a_stripe_below_its_links() {
     let mut run = loaded("stripe", [0.7; 4], [0.7; 4]);
     run.connections[0].segments = 1000;

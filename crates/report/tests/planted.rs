@@ -230,6 +230,14 @@ fn acknowledgements(seed: u32) -> Run {
     run
 }
 
+#[test]
+fn busy_processors_come_before_acknowledgements() {
+    let mut run = acknowledgements(0);
+    run.cpu.busy = 0.95;
+    find_reasons(&mut run);
+    assert!(run.findings.iter().any(|finding| finding.cause == "machine"), "{:#?}", run.findings);
+}
+
 /// One of two links is down for half of the time.
 fn down_in_part(seed: u32) -> Run {
     let mut run = net(&[("a", 2, 1.0, L34), ("b", 2, 1.0, L34)], "src-dst-port", &[("a", "b", 8, 0.75 * 2.0 / 8.0)]);

@@ -77,8 +77,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PREFIX: &str = "nicteam-lab-";
 
 impl Socket {
-    /// Of this process.
+    /// Of this process. Those that killed labs left behind go.
     pub(super) fn bind() -> Result<Socket, Failure> {
+        let is_left = |pid: u32| pid == std::process::id() || !is_alive(pid);
+        for (_, left) in sockets().into_iter().filter(|(pid, _)| is_left(*pid)) {
+            // Another lab may do the same.
+            let _ = fs::remove_file(left);
+        }
         let path = folder().join(format!("{PREFIX}{}.sock", std::process::id()));
         let listener = UnixListener::bind(&path).and_then(|listener| {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
@@ -169,20 +174,28 @@ fn folder() -> PathBuf {
     std::env::var_os("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from)
 }
 
-/// The sockets of this user's labs that are up, by process.
-fn labs() -> Vec<(u32, PathBuf)> {
+/// The sockets of this user's labs, by process. A lab that was killed leaves its own.
+fn sockets() -> Vec<(u32, PathBuf)> {
     let entries = fs::read_dir(folder()).into_iter().flatten().filter_map(Result::ok);
-    let mut labs: Vec<(u32, PathBuf)> = entries
+    let mut sockets: Vec<(u32, PathBuf)> = entries
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             let pid = name.strip_prefix(PREFIX)?.strip_suffix(".sock")?.parse().ok()?;
             let own = fs::symlink_metadata(entry.path()).is_ok_and(|it| it.uid() == geteuid().as_raw());
-            // A lab that was killed leaves its socket.
-            (own && Path::new(&format!("/proc/{pid}")).exists()).then(|| (pid, entry.path()))
+            own.then(|| (pid, entry.path()))
         })
         .collect();
-    labs.sort();
-    labs
+    sockets.sort();
+    sockets
+}
+
+fn is_alive(pid: u32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
+}
+
+/// The sockets of this user's labs that are up, by process.
+fn labs() -> Vec<(u32, PathBuf)> {
+    sockets().into_iter().filter(|(pid, _)| is_alive(*pid)).collect()
 }
 
 /// The socket of the lab that is meant.

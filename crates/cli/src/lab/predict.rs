@@ -93,7 +93,8 @@ fn beside(bundle: &Bundle, seeds: u32) -> Result<(String, Vec<Predicted>), Failu
     Ok((record.name.clone(), predicted))
 }
 
-/// In how many runs the prediction is within 5 points of what was measured. Runs that the machine held are left out.
+/// In how many runs the prediction is within 5 points of what was measured, and how many upper bounds hold. Runs that the
+/// machine held are left out.
 fn agreement(all: &[(String, Vec<Predicted>)]) -> String {
     let runs = all.iter().flat_map(|(_, runs)| runs);
     let measured = runs.filter_map(|run| Some((run, run.measured.as_ref()?)));
@@ -101,14 +102,19 @@ fn agreement(all: &[(String, Vec<Predicted>)]) -> String {
     if by_machine.is_empty() && others.is_empty() {
         return String::new();
     }
-    let near: Vec<bool> = others.iter().filter_map(|(run, _)| run.is_near()).collect();
+    let bounds: Vec<bool> = others.iter().filter_map(|(run, _)| run.bound_holds()).collect();
+    let exact = others.iter().filter(|(run, _)| run.bound_holds().is_none());
+    let near: Vec<bool> = exact.filter_map(|(run, _)| run.is_near()).collect();
+    let yes = |all: &[bool]| all.iter().filter(|yes| **yes).count();
     format!(
-        "\n{} of {} predictions are within {} points of what was measured. Not counted: {} runs that are not \
-         predicted, {} runs that the machine held.\n",
-        near.iter().filter(|near| **near).count(),
+        "\n{} of {} predictions are within {} points of what was measured, and {} of {} upper bounds hold. Not counted: \
+         {} runs that are not predicted, {} runs that the machine held.\n",
+        yes(&near),
         near.len(),
         Predicted::NEAR,
-        others.len() - near.len(),
+        yes(&bounds),
+        bounds.len(),
+        others.len() - near.len() - bounds.len(),
         by_machine.len()
     )
 }

@@ -13,6 +13,9 @@ const LAB: &str = "title = \"Hands\"\nlinks = [{ between = [[\"a\", \"b\"], \"sw
     hosts = { a = { team = \"t\" }, b = { team = \"t\" } }\nteams.t = { mode = \"active-backup\", miimon = 50 }\n\
     workloads.w = { kind = \"tcp\", from = \"a\", to = \"b\" }\n[[runs]]\nname = \"r\"\nworkloads = \"w\"\n";
 
+/// What a lab leaves that was killed: no process has so high a number.
+const LEFT: &str = "nicteam-lab-4194305.sock";
+
 /// A topology that is held.
 struct Lab {
     folder: Folder,
@@ -25,6 +28,7 @@ impl Lab {
     fn up(name: &str, arguments: &[&str]) -> Lab {
         let folder = Folder::new(name);
         fs::write(folder.path("lab.toml"), LAB).unwrap();
+        fs::write(folder.path(LEFT), "").unwrap();
         let mut command = nicteam(&folder);
         command.args(["lab", "up", "lab.toml", "--json", "--dataplane", "packet"]).args(arguments);
         let mut process = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -84,6 +88,7 @@ fn faults_happen_and_are_undone_by_hand() {
         return;
     }
     let lab = Lab::up("by-hand", &["--faults"]);
+    assert!(!lab.folder.entries().contains(&LEFT.to_owned()), "{:?}", lab.folder.entries());
     assert!(lab.done(&["list"]).contains("silence link, number, from, for, every"));
     assert!(lab.done(&["cable", "link=a,sw"]).contains("pulled at sw"));
     assert!(lab.done(&["list"]).contains("faults now: 1 the cable between a (eth0)"));

@@ -2,7 +2,6 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, UdpSocket};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -10,6 +9,8 @@ use std::time::{Duration, Instant};
 use nicteam_netlink::Netlink;
 use nicteam_sys::netns::NetNs;
 use nicteam_testnet::{Host, eventually, may_make_networks};
+
+use crate::common::lab::{Folder, children_of, is_alive};
 
 /// A link that does nothing, one that delays, and one that loses.
 const FILE: &str = r#"
@@ -48,7 +49,8 @@ workloads = "copy"
 /// The topology of [`FILE`], held by a lab of its own; both go with this value.
 struct Lab {
     process: Child,
-    file: PathBuf,
+    /// With the file, and the socket that a killed lab leaves.
+    _folder: Folder,
     /// Each host, by its letter.
     hosts: Vec<(String, Host)>,
     /// Every process of the lab's.
@@ -57,11 +59,12 @@ struct Lab {
 
 impl Lab {
     fn up(name: &str) -> Lab {
-        let file = std::env::temp_dir().join(format!("nicteam-impaired-{name}-{}.toml", std::process::id()));
-        std::fs::write(&file, FILE).unwrap();
+        let folder = Folder::new(&format!("impaired-{name}"));
+        std::fs::write(folder.path("lab.toml"), FILE).unwrap();
         let mut process = Command::new(env!("CARGO_BIN_EXE_nicteam"))
             .args(["lab", "up", "--json"])
-            .arg(&file)
+            .arg(folder.path("lab.toml"))
+            .env("XDG_RUNTIME_DIR", &folder.0)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
@@ -75,10 +78,8 @@ impl Lab {
             (name.clone(), Host { netns, netlink })
         };
         let hosts = built["pids"].as_object().unwrap().iter().map(host).collect();
-        let path = format!("/proc/{pid}/task/{pid}/children", pid = process.id());
-        let agents = std::fs::read_to_string(path).unwrap();
-        let agents = agents.split_whitespace().map(|pid| pid.parse().unwrap()).collect();
-        Lab { process, file, hosts, agents }
+        let agents = children_of(process.id());
+        Lab { process, _folder: folder, hosts, agents }
     }
 
     fn host(&mut self, name: &str) -> &mut Host {
@@ -103,7 +104,6 @@ impl Drop for Lab {
         // It may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
-        let _ = std::fs::remove_file(&self.file);
     }
 }
 
@@ -207,9 +207,5 @@ fn a_cut_is_seen_at_both_ends_and_killing_the_lab_leaves_nothing() {
     assert_eq!(lab.agents.len(), 7, "six hosts and what stands between them");
     lab.process.kill().unwrap();
     lab.process.wait().unwrap();
-    let is_alive = |pid: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next()).is_some_and(|state| state != "Z")
-    };
-    eventually("the end of all agents", || !lab.agents.iter().any(is_alive));
+    eventually("the end of all agents", || !lab.agents.iter().any(|pid| is_alive(*pid)));
 }

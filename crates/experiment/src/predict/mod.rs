@@ -1,5 +1,6 @@
 //! What each run would deliver, by the crate `predict`: without root, without building anything.
 
+mod bound;
 mod held;
 mod outcome;
 mod show;
@@ -31,17 +32,18 @@ pub fn predict_drawn(experiment: &Experiment, seeds: u32) -> Vec<Predicted> {
 fn of_run(run: &Run, seeds: u32) -> Predicted {
     let limit_bps = limit(run).bps;
     let outcome = translate::translate(run).map(|translated| {
-        let (bps, held_by) = over_time(run, &translated);
-        let drawn = spread((1..=seeds).map(|seed| over_time(run, &drawn_from(&translated, seed)).0).collect());
-        Outcome { bps, held_by, drawn }
+        let outcome = over_time(run, &translated);
+        let drawn = spread((1..=seeds).map(|seed| over_time(run, &drawn_from(&translated, seed)).bps).collect());
+        Outcome { drawn, ..outcome }
     });
     Predicted { run: run.name.clone(), limit_bps, outcome, measured: None }
 }
 
 /// What is delivered over the measured time, while cables come and go, and what holds it for the longest part of it.
-fn over_time(run: &Run, translated: &Translated) -> (f64, String) {
+fn over_time(run: &Run, translated: &Translated) -> Outcome {
     let mut network = translated.network.clone();
     let mut holds = Holds::default();
+    let mut at_most = None;
     let (mut bits, mut since) = (0.0, Duration::ZERO);
     let ends = run.events.iter().map(|timed| (timed.at, timed.event.carrier()));
     for (at, change) in ends.chain([(run.duration, None)]) {
@@ -50,6 +52,7 @@ fn over_time(run: &Run, translated: &Translated) -> (f64, String) {
             let prediction: Prediction = nicteam_predict::predict(&network, &translated.flows);
             bits += translated.counted(&prediction.bps).sum::<f64>() * seconds;
             holds.add(run, translated, &prediction, seconds);
+            at_most = at_most.or_else(|| bound::at_most(run, translated, &network, &prediction));
             since = at;
         }
         if let Some((node, device, up)) = change
@@ -59,7 +62,8 @@ fn over_time(run: &Run, translated: &Translated) -> (f64, String) {
         }
     }
     let seconds = run.duration.as_secs_f64();
-    (if seconds > 0.0 { bits / seconds } else { 0.0 }, holds.longest())
+    let bps = if seconds > 0.0 { bits / seconds } else { 0.0 };
+    Outcome { bps, held_by: holds.longest(), at_most, drawn: None }
 }
 
 /// The same traffic between hosts with other addresses, from other ports.

@@ -20,6 +20,8 @@ pub struct Outcome {
     pub bps: f64,
     /// What holds most of them: links and policy, in a phrase.
     pub held_by: String,
+    /// Why this is an upper bound; none: it is what is expected.
+    pub at_most: Option<String>,
     /// The same with addresses and ports drawn at random.
     pub drawn: Option<Spread>,
 }
@@ -61,6 +63,12 @@ impl Predicted {
     /// How far the prediction is above what was measured, in percentage points.
     pub fn off_by_points(&self) -> Option<f64> {
         Some((self.of_limit()? - self.measured.as_ref()?.of_limit) * 100.0)
+    }
+
+    /// Whether what was measured keeps the upper bound; none where the prediction is none, or one of them is not known.
+    pub fn bound_holds(&self) -> Option<bool> {
+        let outcome = self.outcome.as_ref().ok().filter(|outcome| outcome.at_most.is_some());
+        Some(outcome.and(self.off_by_points())? >= -Predicted::NEAR)
     }
 
     /// Whether the prediction is within [`NEAR`](Predicted::NEAR) of what was measured; none where one of them is not known.

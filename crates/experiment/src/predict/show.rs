@@ -46,7 +46,9 @@ fn row(run: &Predicted, drawn: bool, against: bool) -> Vec<String> {
     let nothing = || NOTHING.to_owned();
     let part = |part: Option<f64>| part.map_or_else(nothing, |part| format!("{part:.2}"));
     let outcome = run.outcome.as_ref().ok();
-    let mut cells = vec![run.run.clone(), part(run.of_limit())];
+    let bound = outcome.and_then(|outcome| outcome.at_most.as_deref());
+    let sign = if bound.is_some() { "\u{2264}" } else { "" };
+    let mut cells = vec![run.run.clone(), format!("{sign}{}", part(run.of_limit()))];
     cells.push(outcome.map_or_else(nothing, |outcome| format!("{:.1}", outcome.bps / 1e6)));
     if drawn {
         let spread = outcome.and_then(|outcome| outcome.drawn);
@@ -66,7 +68,10 @@ fn row(run: &Predicted, drawn: bool, against: bool) -> Vec<String> {
         _ => String::new(),
     };
     cells.push(match &run.outcome {
-        Ok(outcome) => format!("{}{found}", outcome.held_by),
+        Ok(outcome) => {
+            let bound = bound.map(|why| format!("; at most: {why}")).unwrap_or_default();
+            format!("{}{bound}{found}", outcome.held_by)
+        }
         Err(reason) => format!("not predicted: {reason}"),
     });
     cells
@@ -88,6 +93,7 @@ pub fn predicted_json(experiment: &str, predicted: &[Predicted], seeds: u32) -> 
             "bps": outcome.map(|outcome| outcome.bps),
             "of_limit": run.of_limit(),
             "held_by": outcome.map(|outcome| &outcome.held_by),
+            "at_most": outcome.and_then(|outcome| outcome.at_most.as_ref()),
             "not_predicted": run.outcome.as_ref().err(),
             "drawn": drawn.map(|it| json!({ "p5_bps": it.p5_bps, "median_bps": it.median_bps, "p95_bps": it.p95_bps })),
             "measured": run.measured.as_ref().map(measured_json),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use nicteam_record::{Finding, LinkLoads, Side};
 use serde::{Deserialize, Serialize};
 
-use super::{Rule, lossy};
+use super::{Rule, lossy, machine};
 use crate::hop::Choice;
 use crate::limits::{FilledBy, Limit};
 use crate::units::{self, number, ratio, share};
@@ -13,7 +13,7 @@ use crate::units::{self, number, ratio, share};
 /// Below this part of the limit full links were not the best that could be had of them.
 pub(super) const WHOLE: f64 = 0.85;
 
-/// From this part of the limit on, paths to a disk were full together.
+/// From this part of the limit on, paths to a disk were full together, and links that both ends use together delivered all.
 const NEARLY_ALL: f64 = 0.95;
 
 /// Full links on every connection's way.
@@ -36,6 +36,9 @@ impl Rule for Full {
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
         if limit.filled_by != FilledBy::Payload && !paths_are_full(limit) || lossy::is_below_full(limit) {
+            return None;
+        }
+        if limit.is_whole() && limit.picture.run.of_limit < NEARLY_ALL && machine::has_no_more(limit) {
             return None;
         }
         let full = &limit.hops;

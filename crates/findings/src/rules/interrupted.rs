@@ -1,4 +1,4 @@
-//! The lab did something to the network, and datagrams were lost meanwhile.
+//! The lab did something to the network, and datagrams were lost or held meanwhile.
 
 use nicteam_record::{Connection, Datagrams, Finding, Side};
 use serde::{Deserialize, Serialize};
@@ -8,10 +8,11 @@ use crate::facts::faults;
 use crate::limits::{FilledBy, Limit};
 use crate::units::{list, percent, share};
 
-/// Losses for which the longest silence accounts by this part or more came from it.
+/// Losses, or a missing share, for which the longest silence accounts by this part or more came from it.
 const ACCOUNTS: f64 = 0.5;
 
-/// Datagrams that filled no link, in a run with events, and most of whose losses fall into one silence.
+/// Datagrams that filled no link, in a run with events, and most of whose losses fall into one silence; where none was lost,
+/// most of the missing share.
 pub(super) struct Interrupted;
 
 #[derive(Serialize, Deserialize)]
@@ -40,7 +41,8 @@ impl Rule for Interrupted {
         let sum = |of: fn(&Datagrams) -> u64| datagrams.iter().map(|of_one| of(of_one) as f64).sum::<f64>();
         let lost = share(sum(|of| of.lost), sum(|of| of.sent));
         let silence_ms = datagrams.iter().map(|of| of.longest_silence_us).max()? as f64 / 1e3;
-        if lost <= 0.0 || share(silence_ms, run.measured_ms) < ACCOUNTS * lost {
+        let gone = if lost > 0.0 { lost } else { 1.0 - run.of_limit };
+        if gone <= 0.0 || share(silence_ms, run.measured_ms) < ACCOUNTS * gone {
             return None;
         }
         let finding = Finding { side: Side::Links, ..limit.finding(self.cause()) };

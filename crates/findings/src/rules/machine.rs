@@ -15,6 +15,9 @@ const BUSY: f64 = 0.9;
 /// Where both ends use links together, they are as good as full from this load on.
 const ALMOST_FULL: f64 = 0.8;
 
+/// From this part on they have no time left.
+const EXHAUSTED: f64 = 0.98;
+
 /// Busy processors and no full link; or links that both ends use together, none of them far from full.
 pub(super) struct Machine;
 
@@ -28,6 +31,19 @@ struct Details {
     host: Option<String>,
 }
 
+/// Whether both ends use these links together, and the processors have no time left to fill them further.
+pub(super) fn has_no_more(limit: &Limit<'_, '_>) -> bool {
+    is_joint(limit) && limit.picture.run.cpu.busy >= EXHAUSTED
+}
+
+/// Whether both ends use the links together that hold these connections.
+fn is_joint(limit: &Limit<'_, '_>) -> bool {
+    match limit.filled_by {
+        FilledBy::Payload => limit.hops.iter().all(|hop| limit.chooser(hop).by.is_joint()),
+        _ => limit.filled_by.chosen_by().is_some_and(Choice::is_joint),
+    }
+}
+
 impl Rule for Machine {
     fn cause(&self) -> &'static str {
         "machine"
@@ -35,9 +51,8 @@ impl Rule for Machine {
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
         let cpu = &limit.picture.run.cpu;
-        let joint = limit.filled_by.chosen_by().is_some_and(Choice::is_joint);
         let almost_full = |hop: &&&Hop<'_>| hop.links.iter().all(|link| link.load() >= ALMOST_FULL);
-        let hop = limit.hops.first().filter(|_| joint).filter(almost_full);
+        let hop = limit.hops.first().filter(|_| is_joint(limit)).filter(almost_full);
         if cpu.busy <= BUSY || hop.is_none() && limit.filled_by != FilledBy::Nothing {
             return None;
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nicteam_explain::{Explanation, Finding, Side, Weight};
 use nicteam_netlink::Netlink;
@@ -54,11 +54,11 @@ impl Far {
         let short =
             Lldp { chassis: "sw1".to_owned(), port: "Eth7".to_owned(), max_frame_bytes: Some(1000), ..Lldp::default() };
         let read = move || {
-            let (mut frame, mut turn) = (Vec::with_capacity(2048), 0_u32);
+            let (mut frame, mut told) = (Vec::with_capacity(2048), Instant::now());
             while !done.load(Ordering::Relaxed) {
                 // Now and then: the kernel counts what nobody listens to as dropped.
-                turn = turn.wrapping_add(1);
-                if tells.load(Ordering::Relaxed) && turn % 50 == 0 {
+                if tells.load(Ordering::Relaxed) && told.elapsed() >= LOOK / 10 {
+                    told = Instant::now();
                     drop(taps[1].send(&short.frame(REMOTE)));
                 }
                 for (tap, stalled) in taps.iter().zip(stalled.iter()) {
