@@ -27,7 +27,7 @@ pub(crate) const MODULES: [&str; 6] = ["bonding max_bonds=0", "veth", "tun", "pk
 /// Where they lie in the guest.
 pub(crate) const MODULES_FOLDER: &str = "/modules";
 /// Where the kernel's package has them and those they depend on.
-const MODULES_FROM: [&str; 22] = [
+const MODULES_FROM: [&str; 24] = [
     "drivers/net/bonding/bonding.ko",
     "drivers/net/veth.ko",
     "drivers/net/macvlan.ko",
@@ -46,6 +46,8 @@ const MODULES_FROM: [&str; 22] = [
     "net/netfilter/nf_conntrack.ko",
     "net/netfilter/nf_conncount.ko",
     "net/netfilter/nf_nat.ko",
+    "net/netfilter/nf_tables.ko",
+    "net/netfilter/nfnetlink.ko",
     "net/ipv4/netfilter/nf_defrag_ipv4.ko",
     "net/ipv6/netfilter/nf_defrag_ipv6.ko",
     "net/nsh/nsh.ko",
