@@ -5,8 +5,6 @@
 //! root of its losses (Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP congestion avoidance algorithm",
 //! 1997). So its weight is that of a connection with one queue, divided by the number of queues to the power of 1.5.
 
-use std::collections::BTreeMap;
-
 use crate::rates::{Rates, Uses, max_min};
 
 /// Other weights fill other links. After so many rounds the links are the same, or change for ever.
@@ -45,24 +43,25 @@ pub(crate) fn rates(
 /// The full links, and who passes them.
 struct Queues {
     is_full: Vec<bool>,
-    /// The flows of each link.
-    users: Vec<u32>,
-    /// The flows of a full link that have passed another full one before.
-    after: BTreeMap<(u32, u32), u32>,
+    /// The full links that all flows of a link have passed before; none before its first flow.
+    before: Vec<Option<Vec<u32>>>,
 }
 
 impl Queues {
     fn of(capacities: &[f64], rates: &Rates, flows: &Uses, payload: &[Payload]) -> Queues {
         let is_full = capacities.iter().zip(&rates.used_bps).map(|(capacity, used)| *used > FULL * capacity);
         let is_full = is_full.zip(capacities).map(|(is_full, capacity)| is_full && *capacity > 0.0).collect();
-        let mut queues = Queues { is_full, users: vec![0; capacities.len()], after: BTreeMap::new() };
-        let mut passed = Vec::new();
+        let mut queues = Queues { is_full, before: vec![None; capacities.len()] };
+        let mut passed: Vec<u32> = Vec::new();
         for flow in 0..flows.len() {
             passed.clear();
             passed.extend(queues.full(flow, flows, payload).map(|(link, _)| link as u32));
             for (at, link) in passed.iter().enumerate() {
-                queues.users[*link as usize] += 1;
-                passed[..at].iter().for_each(|before| *queues.after.entry((*before, *link)).or_default() += 1);
+                let earlier = &passed[..at];
+                match &mut queues.before[*link as usize] {
+                    Some(common) => common.retain(|before| earlier.contains(before)),
+                    none => *none = Some(earlier.to_vec()),
+                }
             }
         }
         queues
@@ -84,9 +83,8 @@ impl Queues {
     /// The queues in which a flow waits. Where all flows of a link come from one that is as full, nothing is left to wait for.
     fn passed_by(&self, flow: usize, flows: &Uses, payload: &[Payload]) -> f64 {
         let waits = |link: usize| {
-            let before = self.full(flow, flows, payload).map(|(before, _)| before).take_while(|before| *before != link);
-            let all = |before: usize| self.after.get(&(before as u32, link as u32)) == Some(&self.users[link]);
-            !before.into_iter().any(all)
+            let common = self.before[link].as_deref().unwrap_or_default();
+            !common.iter().any(|before| *before as usize != link)
         };
         self.full(flow, flows, payload).filter(|(link, _)| waits(*link)).map(|(_, part)| part).sum()
     }

@@ -5,28 +5,36 @@ use std::net::{IpAddr, SocketAddr};
 use crate::checksum::ones_complement;
 use crate::{Mac, ethertype};
 
+/// What the longest of these heads takes: Ethernet, IPv6 and TCP.
+const MOST_BYTES: usize = 14 + 40 + 20;
+
 /// The headers of a full segment from `src` to `dst` up to the end of a TCP header without options; a datagram's has its
 /// ports in the same place. Check sums are left out. None if the addresses are not of one family.
 pub fn head_of_flow(macs: [Mac; 2], protocol: u8, src: SocketAddr, dst: SocketAddr) -> Option<Vec<u8>> {
     let [src_mac, dst_mac] = macs;
-    let mut bytes = [dst_mac.0, src_mac.0].concat();
+    let mut bytes = Vec::with_capacity(MOST_BYTES);
+    bytes.extend(dst_mac.0);
+    bytes.extend(src_mac.0);
     match (src.ip(), dst.ip()) {
         (IpAddr::V4(src), IpAddr::V4(dst)) => {
             bytes.extend(ethertype::IPV4.to_be_bytes());
             // Version and header length, service, total length; identification, don't fragment;
             // time to live, protocol, check sum.
             bytes.extend([0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, protocol, 0, 0]);
-            bytes.extend([src.octets(), dst.octets()].concat());
+            bytes.extend(src.octets());
+            bytes.extend(dst.octets());
         }
         (IpAddr::V6(src), IpAddr::V6(dst)) => {
             bytes.extend(ethertype::IPV6.to_be_bytes());
             // Version, class and flow label; payload length, next header, hop limit.
             bytes.extend([0x60, 0, 0, 0, 0, 20, protocol, 64]);
-            bytes.extend([src.octets(), dst.octets()].concat());
+            bytes.extend(src.octets());
+            bytes.extend(dst.octets());
         }
         _ => return None,
     }
-    bytes.extend([src.port().to_be_bytes(), dst.port().to_be_bytes()].concat());
+    bytes.extend(src.port().to_be_bytes());
+    bytes.extend(dst.port().to_be_bytes());
     // Sequence and acknowledgement numbers; header length, flags, window, check sum, urgent pointer.
     bytes.extend([0; 8]);
     bytes.extend([0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0]);

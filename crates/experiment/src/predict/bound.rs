@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use nicteam_elements::resolved::{Run, Topology};
+use nicteam_elements::resolved::{Run, Topology, Workload};
 use nicteam_predict::{Held, Hop, Kind, Network, Prediction};
 
 use super::translate::Translated;
@@ -24,48 +24,52 @@ pub(super) fn at_most(
         let is_tcp = translated.flows[*flow].kind == Kind::Tcp && translated.ends[*flow].counts;
         is_tcp && matches!(prediction.held[*flow], Held::Cable { .. } | Held::Team { .. })
     };
-    let held: Vec<usize> = (0..translated.flows.len()).filter(is_held_by_links).collect();
-    if held.is_empty() {
-        return None;
+    let mut held = (0..translated.flows.len()).filter(is_held_by_links).peekable();
+    held.peek()?;
+    if let Some(by_task) = run.workloads.iter().find_map(|workload| of_workload(&run.topology, workload)) {
+        return Some(by_task.to_owned());
     }
-    let mut carrying = run.workloads.iter().filter(|workload| workload.task.carries_payload());
-    let by_task = carrying.find_map(|workload| {
-        let task = &workload.task;
-        if task.congestion() == Some("bbr") {
-            return Some("bbr paces itself below the rate of a link at times".to_owned());
-        }
-        let has_subflows = task.takes_every_path() && task.disk_use().is_none();
-        let unlike = || workload.assigned().any(|(client, _, _)| has_unlike_links(&run.topology, client));
-        let waits = "a connection of multipath TCP waits for what it sent by the slower links";
-        (has_subflows && unlike()).then(|| waits.to_owned())
+    let out_of_order = held.find_map(|flow| {
+        let in_turn =
+            || takes_turns(translated, prediction, flow).then(|| "its frames take several links in turn".into());
+        unlike_delays(&run.topology, network, prediction, flow).or_else(in_turn)
     });
-    by_task.or_else(|| {
-        held.into_iter().find_map(|flow| {
-            let hops: Vec<Hop> = prediction.hops(flow).collect();
-            let teams = || {
-                hops.iter().filter_map(|hop| match hop {
-                    Hop::Team { team, .. } => Some(&network.teams[*team]),
-                    Hop::Cable { .. } => None,
-                })
-            };
-            // Frames wait, and overtake each other, where the links that take turns are full.
-            let takes_turns = |hop: &Hop| match *hop {
-                Hop::Cable { cable, from, share } => {
-                    share < ALL && prediction.held[flow] == Held::Cable { cable, from }
-                }
-                Hop::Team { .. } => false,
-            };
-            let in_turn = translated.flows[flow].by_link.is_none() && teams().next().is_none();
-            let why = if in_turn && hops.iter().any(takes_turns) {
-                "its frames take several links in turn".to_owned()
-            } else {
-                let apart = teams().map(|team| apart(&run.topology, &team.members)).max()?;
-                (apart > ALIKE)
-                    .then(|| format!("the delays of its links differ by {:.1} ms", apart.as_secs_f64() * 1e3))?
-            };
-            Some(format!("{why}, and TCP slows down where they arrive out of order"))
-        })
-    })
+    out_of_order.map(|why: String| format!("{why}, and TCP slows down where they arrive out of order"))
+}
+
+/// What a workload's own TCP leaves.
+fn of_workload(topology: &Topology, workload: &Workload) -> Option<&'static str> {
+    let task = &workload.task;
+    let has_subflows = task.takes_every_path() && task.disk_use().is_none();
+    let unlike = || workload.assigned().any(|(client, _, _)| has_unlike_links(topology, client));
+    match () {
+        () if !task.carries_payload() => None,
+        () if task.congestion() == Some("bbr") => Some("bbr paces itself below the rate of a link at times"),
+        () if has_subflows && unlike() => {
+            Some("a connection of multipath TCP waits for what it sent by the slower links")
+        }
+        () => None,
+    }
+}
+
+/// Whether the full link that holds a flow is one of several that take its frames in turn: those that wait overtake each other.
+fn takes_turns(translated: &Translated, prediction: &Prediction, flow: usize) -> bool {
+    let holds = |hop: Hop| match hop {
+        Hop::Cable { cable, from, share } => share < ALL && prediction.held[flow] == Held::Cable { cable, from },
+        Hop::Team { .. } => false,
+    };
+    let stripes = |hop| matches!(hop, Hop::Team { .. });
+    translated.flows[flow].by_link.is_none() && !prediction.hops(flow).any(stripes) && prediction.hops(flow).any(holds)
+}
+
+/// What is said of a flow by a team that stripes and whose links have unlike delays.
+fn unlike_delays(topology: &Topology, network: &Network, prediction: &Prediction, flow: usize) -> Option<String> {
+    let of_team = |hop| match hop {
+        Hop::Team { team, .. } => Some(apart(topology, &network.teams[team].members)),
+        Hop::Cable { .. } => None,
+    };
+    let apart = prediction.hops(flow).filter_map(of_team).max().filter(|apart| *apart > ALIKE)?;
+    Some(format!("the delays of its links differ by {:.1} ms", apart.as_secs_f64() * 1e3))
 }
 
 /// By how much the delays of these cables differ.
