@@ -65,13 +65,12 @@ fn nothing_is_lost_where_a_path_is_cut_or_falls_silent() {
     for run in &runs {
         is_whole(run, 2);
         let [disk] = &run.disks[..] else { panic!("{:?}", run.disks) };
-        // The other two carried on, and what was on the way by the first was sent again.
+        // The other two carried on, and what was on the way by the first was sent again. How much that one wrote before, and when
+        // its cable was back, the machine decides.
         let failures: Vec<u64> = disk.paths.iter().map(|path| path.failures).collect();
         assert!(failures[1] > 0 && failures[0] == 0 && failures[2] == 0, "{}: {failures:?}", run.name);
         let written: Vec<u64> = disk.paths.iter().map(|path| path.written_bytes).collect();
         assert!(written[0].min(written[2]) > 1 << 20, "{}: {written:?}", run.name);
-        // How much of the copy is left when its cable is back, the machine decides.
-        assert!(written[1] > 0, "{}: {written:?}", run.name);
     }
 }
 
