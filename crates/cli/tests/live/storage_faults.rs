@@ -21,7 +21,7 @@ target = "disk"
 paths = "all"
 policy = "best"
 no_path = "10s"
-file_size = "32mib"
+file_size = "48mib"
 "#;
 
 /// One copy for each of these, in the order in which they stand.
@@ -45,7 +45,7 @@ fn copies(name: &str, faults: &[(&str, &str)]) -> Option<Vec<Run>> {
 #[track_caller]
 fn is_whole(run: &Run, faults: usize) {
     let [copy] = &run.transfers[..] else { panic!("{}: {:?}", run.name, run.transfers) };
-    assert_eq!((&copy.error, copy.wrong_at, copy.bytes), (&None, None, 32 << 20), "{}: {copy:?}", run.name);
+    assert_eq!((&copy.error, copy.wrong_at, copy.bytes), (&None, None, 48 << 20), "{}: {copy:?}", run.name);
     assert!(copy.verified_bytes >= copy.bytes && copy.is_intact() != Some(false), "{}: {copy:?}", run.name);
     let happened = run.events.iter().filter(|event| event.kind == EventKind::Fault && event.t_ms >= 0.0).count();
     assert_eq!(happened, faults, "{}: {:?}", run.name, run.events);
@@ -53,8 +53,9 @@ fn is_whole(run: &Run, faults: usize) {
 
 #[test]
 fn nothing_is_lost_where_a_path_is_cut_or_falls_silent() {
-    // A silent far end is found 350 ms later, on a busy machine later. The copy takes 900 ms or more.
-    let cut = "at = \"200ms\", for = \"600ms\", link =";
+    // A silent far end is found 350 ms later, on a busy machine later; there the first answers come late, too. The copy takes
+    // 1.3 s or more.
+    let cut = "at = \"400ms\", for = \"600ms\", link =";
     let faults = [
         ("near", format!("{{ kind = \"cable\", {cut} [\"a\", \"s1\"] }}")),
         ("far", format!("{{ kind = \"cable\", {cut} [\"b\", \"s1\"] }}")),
@@ -65,12 +66,13 @@ fn nothing_is_lost_where_a_path_is_cut_or_falls_silent() {
     for run in &runs {
         is_whole(run, 2);
         let [disk] = &run.disks[..] else { panic!("{:?}", run.disks) };
-        // The other two carried on, and what was on the way by the first was sent again. How much that one wrote before, and when
-        // its cable was back, the machine decides.
+        // The other two carried on, and what was on the way by the first was sent again.
         let failures: Vec<u64> = disk.paths.iter().map(|path| path.failures).collect();
         assert!(failures[1] > 0 && failures[0] == 0 && failures[2] == 0, "{}: {failures:?}", run.name);
         let written: Vec<u64> = disk.paths.iter().map(|path| path.written_bytes).collect();
         assert!(written[0].min(written[2]) > 1 << 20, "{}: {written:?}", run.name);
+        // How much of the copy is left when its cable is back, the machine decides.
+        assert!(written[1] > 0, "{}: {written:?}", run.name);
     }
 }
 
