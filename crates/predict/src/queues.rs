@@ -84,7 +84,7 @@ impl Queues {
     fn passed_by(&self, flow: usize, flows: &Uses, payload: &[Payload]) -> f64 {
         let waits = |link: usize| {
             let common = self.before[link].as_deref().unwrap_or_default();
-            !common.iter().any(|before| *before as usize != link)
+            common.iter().all(|before| *before as usize == link)
         };
         self.full(flow, flows, payload).filter(|(link, _)| waits(*link)).map(|(_, part)| part).sum()
     }

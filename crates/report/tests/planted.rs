@@ -93,6 +93,14 @@ fn hosts_behind_a_router_have_its_one_address() {
     }
 }
 
+#[test]
+fn busy_processors_come_before_acknowledgements() {
+    let mut run = acknowledgements(0);
+    run.cpu.busy = 0.95;
+    find_reasons(&mut run);
+    assert!(run.findings.iter().any(|finding| finding.cause == "machine"), "{:#?}", run.findings);
+}
+
 /// Hosts a and b with four links each.
 fn two(a: &'static str, b: &'static str) -> [HostSpec; 2] {
     [("a", 4, 1.0, a), ("b", 4, 1.0, b)]
@@ -228,14 +236,6 @@ fn acknowledgements(seed: u32) -> Run {
     run.limit_bps /= 2.0;
     run.of_limit = run.delivered_bps / run.limit_bps;
     run
-}
-
-#[test]
-fn busy_processors_come_before_acknowledgements() {
-    let mut run = acknowledgements(0);
-    run.cpu.busy = 0.95;
-    find_reasons(&mut run);
-    assert!(run.findings.iter().any(|finding| finding.cause == "machine"), "{:#?}", run.findings);
 }
 
 /// One of two links is down for half of the time.

@@ -102,9 +102,9 @@ fn agreement(all: &[(String, Vec<Predicted>)]) -> String {
     if by_machine.is_empty() && others.is_empty() {
         return String::new();
     }
-    let bounds: Vec<bool> = others.iter().filter_map(|(run, _)| run.bound_holds()).collect();
-    let exact = others.iter().filter(|(run, _)| run.bound_holds().is_none());
-    let near: Vec<bool> = exact.filter_map(|(run, _)| run.is_near()).collect();
+    let (bounds, exact): (Vec<_>, Vec<_>) = others.iter().partition(|(run, _)| run.bound_holds().is_some());
+    let bounds: Vec<bool> = bounds.iter().filter_map(|(run, _)| run.bound_holds()).collect();
+    let near: Vec<bool> = exact.iter().filter_map(|(run, _)| run.is_near()).collect();
     let yes = |all: &[bool]| all.iter().filter(|yes| **yes).count();
     format!(
         "\n{} of {} predictions are within {} points of what was measured, and {} of {} upper bounds hold. Not counted: \

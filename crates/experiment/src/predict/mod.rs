@@ -8,7 +8,7 @@ mod translate;
 
 use std::time::Duration;
 
-use nicteam_predict::Prediction;
+use nicteam_predict::{Network, Prediction};
 use nicteam_team::hash::drawn;
 
 use crate::limit::limit;
@@ -32,18 +32,22 @@ pub fn predict_drawn(experiment: &Experiment, seeds: u32) -> Vec<Predicted> {
 fn of_run(run: &Run, seeds: u32) -> Predicted {
     let limit_bps = limit(run).bps;
     let outcome = translate::translate(run).map(|translated| {
-        let outcome = over_time(run, &translated);
-        let drawn = spread((1..=seeds).map(|seed| over_time(run, &drawn_from(&translated, seed)).bps).collect());
-        Outcome { drawn, ..outcome }
+        let (mut holds, mut at_most) = (Holds::default(), None);
+        let bps = over_time(run, &translated, |network, prediction, seconds| {
+            holds.add(run, &translated, prediction, seconds);
+            at_most = at_most.take().or_else(|| bound::at_most(run, &translated, network, prediction));
+        });
+        let of_seed = |seed| over_time(run, &drawn_from(&translated, seed), |_, _, _| ());
+        let drawn = spread((1..=seeds).map(of_seed).collect());
+        Outcome { bps, held_by: holds.longest(), at_most, drawn }
     });
     Predicted { run: run.name.clone(), limit_bps, outcome, measured: None }
 }
 
-/// What is delivered over the measured time, while cables come and go, and what holds it for the longest part of it.
-fn over_time(run: &Run, translated: &Translated) -> Outcome {
+/// What is delivered over the measured time, while cables come and go, bit/s. `look` sees each network, its prediction, and the
+/// seconds for which it stays.
+fn over_time(run: &Run, translated: &Translated, mut look: impl FnMut(&Network, &Prediction, f64)) -> f64 {
     let mut network = translated.network.clone();
-    let mut holds = Holds::default();
-    let mut at_most = None;
     let (mut bits, mut since) = (0.0, Duration::ZERO);
     let ends = run.events.iter().map(|timed| (timed.at, timed.event.carrier()));
     for (at, change) in ends.chain([(run.duration, None)]) {
@@ -51,8 +55,7 @@ fn over_time(run: &Run, translated: &Translated) -> Outcome {
         if seconds > 0.0 {
             let prediction: Prediction = nicteam_predict::predict(&network, &translated.flows);
             bits += translated.counted(&prediction.bps).sum::<f64>() * seconds;
-            holds.add(run, translated, &prediction, seconds);
-            at_most = at_most.or_else(|| bound::at_most(run, translated, &network, &prediction));
+            look(&network, &prediction, seconds);
             since = at;
         }
         if let Some((node, device, up)) = change
@@ -62,8 +65,7 @@ fn over_time(run: &Run, translated: &Translated) -> Outcome {
         }
     }
     let seconds = run.duration.as_secs_f64();
-    let bps = if seconds > 0.0 { bits / seconds } else { 0.0 };
-    Outcome { bps, held_by: holds.longest(), at_most, drawn: None }
+    if seconds > 0.0 { bits / seconds } else { 0.0 }
 }
 
 /// The same traffic between hosts with other addresses, from other ports.
